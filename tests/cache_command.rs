@@ -132,7 +132,7 @@ fn prune_keeps_the_most_recently_used_files() {
     let no_size = rockpack(dir.path(), &["prune", "--to", "a lot"]);
     assert!(
         no_size.status.code() == Some(2)
-            && text(&no_size.stderr).contains("expected a size as 500MB, 10GB or 2GiB")
+            && text(&no_size.stderr).contains("expected a size such as 500MB, 10GB or 2GiB")
     );
 }
 

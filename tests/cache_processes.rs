@@ -42,10 +42,10 @@ fn build(
     let (mut offer, mut bytes) = (cache.offer(), Vec::new());
     for data in numbers.map(content) {
         if let Some(entry) = cache.find(&key(&data)) {
-            assert!(cache.check(&entry), "nobody damages anything here");
-            let mut found = vec![0; data.len()];
-            cache.read_exact_at(&entry, 0, &mut found).unwrap();
-            assert!(found == data && entry.digest == Digest::of(&data));
+            assert!(cache.check(&entry), "an entry is damaged");
+            let mut stored = vec![0; data.len()];
+            cache.read_exact_at(&entry, 0, &mut stored).unwrap();
+            assert!(stored == data && entry.digest == Digest::of(&data));
         } else {
             let digest = Digest::of(&data);
             let packed = Stretch {
@@ -66,7 +66,7 @@ fn build(
 
 /// Entry point of started processes; without a role it returns at once.
 #[test]
-#[ignore = "other tests start it as a process of its own"]
+#[ignore = "other tests start it as a separate process"]
 fn started_process() {
     let (Ok(role), Some(dir)) = (std::env::var(ROLE), std::env::var_os(CACHE).map(PathBuf::from))
     else {
@@ -74,21 +74,21 @@ fn started_process() {
     };
     if let Ok(seed) = role.parse::<u64>() {
         for round in 0..25 {
-            // Every process has its contents, and shares some with others.
+            // Ranges of processes overlap, so that they store some contents at the same time.
             let first = (seed * 13 + round * 7) % 60;
             let summary = build(&dir, LIMIT, first..first + 30).unwrap();
             assert!(summary.damaged == 0 && summary.warnings.is_empty(), "{summary:?}");
         }
     } else {
         Cache::open(&dir, DEFAULT_LIMIT).unwrap();
-        // A build has such a file while it copies a stream.
+        // A build has a locked file like this while it copies a stream.
         let path = dir.join("rockpack-cache-1/tmp/growing");
         fs::write(&path, vec![1; 2_000_000]).unwrap();
         let growing = fs::File::open(&path).unwrap();
         growing.lock().unwrap();
         println!("\nwritten");
         std::io::stdin().read_exact(&mut [0]).unwrap();
-        unreachable!("it is killed before");
+        unreachable!("the test kills this process");
     }
 }
 
@@ -125,11 +125,14 @@ fn many_processes_build_prune_and_verify_at_once() {
     let dir = TempDir::new().unwrap();
     let mut processes: Vec<Child> =
         (0..4).map(|seed| start(&seed.to_string(), dir.path())).collect();
-    let mut looks = 0;
+    let mut rounds = 0;
     while processes.iter_mut().any(|process| process.try_wait().unwrap().is_none()) {
         rockpack(dir.path(), &["verify"]);
-        rockpack(dir.path(), if looks % 3 == 0 { &["prune", "--to", "200kB"] } else { &["stats"] });
-        looks += 1;
+        rockpack(
+            dir.path(),
+            if rounds % 3 == 0 { &["prune", "--to", "200kB"] } else { &["stats"] },
+        );
+        rounds += 1;
     }
     for process in processes {
         let output = process.wait_with_output().unwrap();
@@ -140,7 +143,7 @@ fn many_processes_build_prune_and_verify_at_once() {
     rockpack(dir.path(), &["verify"]);
     rockpack(dir.path(), &["prune"]);
     let size: u64 = files(dir.path()).iter().map(|path| fs::metadata(path).unwrap().len()).sum();
-    assert!(looks > 1 && size <= LIMIT, "{looks} looks, {size} bytes");
+    assert!(rounds > 1 && size <= LIMIT, "{rounds} rounds, {size} bytes");
     assert!(
         !files(dir.path()).iter().any(|path| path.extension().is_none()),
         "no temporary file is left"
@@ -152,9 +155,13 @@ fn leftovers_of_a_killed_writer_are_invisible_and_removed() {
     let dir = TempDir::new().unwrap();
     let mut process = start("writer", dir.path());
     let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
-    assert!(lines.any(|line| line.unwrap() == "written"), "the writer got that far");
-    let living = build(dir.path(), DEFAULT_LIMIT, 0..2).unwrap();
-    assert_eq!((living.added, files(dir.path()).len()), (2, 3), "what lives is left alone");
+    assert!(lines.any(|line| line.unwrap() == "written"), "the writer did not write its file");
+    let during = build(dir.path(), DEFAULT_LIMIT, 0..2).unwrap();
+    assert_eq!(
+        (during.added, files(dir.path()).len()),
+        (2, 3),
+        "a build keeps the file of a running process"
+    );
     process.kill().unwrap();
     process.wait().unwrap();
     let cache = Cache::look(dir.path()).unwrap();
@@ -197,7 +204,7 @@ impl Drop for Disk {
 }
 
 #[test]
-fn a_full_disk_is_a_warning_and_gets_its_room_back() {
+fn a_full_disk_is_a_warning_and_the_unfinished_files_are_removed() {
     let Some(disk) = Disk::new(1 << 20) else { return };
     let dir = disk.0.path();
     let small = build(dir, DEFAULT_LIMIT, 0..20).unwrap();
@@ -206,7 +213,7 @@ fn a_full_disk_is_a_warning_and_gets_its_room_back() {
     let large = build(dir, DEFAULT_LIMIT, 0..200).unwrap();
     assert_eq!((large.hits, large.added), (20, 0));
     assert!(large.warnings.iter().any(CacheError::is_full), "{:?}", large.warnings);
-    assert_eq!(files(dir).len(), 2, "what did not fit is gone: {:?}", files(dir));
+    assert_eq!(files(dir).len(), 2, "files that did not fit remain: {:?}", files(dir));
     let after = build(dir, DEFAULT_LIMIT, 0..25).unwrap();
     assert_eq!((after.hits, after.added, after.warnings.len()), (20, 5, 0));
     // The disk has no free byte.
@@ -219,7 +226,7 @@ fn a_full_disk_is_a_warning_and_gets_its_room_back() {
         ),
         Err(error) => assert!(error.is_full(), "{error}"),
     }
-    assert!(Cache::prune(dir, 0).unwrap().bytes > 0, "room can be made on a full disk");
+    assert!(Cache::prune(dir, 0).unwrap().bytes > 0, "prune works on a full disk");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The table of the other scripts: every line of ours does its work.
+//! The table of TheRock's other scripts in docs/: every rockpack line works on the demo.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::program::{text, uncached};
 
 const PAGE: &str = "docs/coming-from-therock.md";
 
-/// Returns both cells of the rows of the table.
+/// Returns the rows of the table: TheRock's script and rockpack's line.
 fn rows(page: &str) -> Vec<(&str, &str)> {
     let table = page.split("## The other scripts\n").nth(1).unwrap();
     let lines = table.split("\n## ").next().unwrap().lines().filter(|line| line.starts_with("| "));
@@ -24,11 +24,11 @@ fn run(dir: &Path, line: &str) {
 }
 
 #[test]
-fn every_line_of_the_table_works_on_the_demo() {
+fn each_line_of_the_table_works_on_the_demo() {
     let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(PAGE);
     let page = fs_err::read_to_string(page).unwrap();
     let rows = rows(&page);
-    let theirs = rows.iter().map(|(theirs, _)| *theirs).collect::<String>();
+    let scripts = rows.iter().map(|(script, _)| *script).collect::<String>();
     for script in [
         "fetch_artifacts.py",
         "artifact_manager.py",
@@ -39,7 +39,7 @@ fn every_line_of_the_table_works_on_the_demo() {
         "aggregate_index.py",
         "piprepo",
     ] {
-        assert!(theirs.contains(script), "{script}");
+        assert!(scripts.contains(script), "{script}");
     }
     let scratch = scratch(true);
     let dir = scratch.path();
@@ -47,10 +47,10 @@ fn every_line_of_the_table_works_on_the_demo() {
     fs_err::rename(dir.join("artifacts"), dir.join("build/artifacts")).unwrap();
     run(dir, "rockpack artifact pack build/artifacts -o stores/ci/1234567-linux");
     run(dir, "rockpack build --artifact-dir build/artifacts -o rc1 --version 7.2.0rc1");
-    for (_, ours) in &rows {
-        run(dir, ours.split('`').nth(1).unwrap());
+    for (_, line) in &rows {
+        run(dir, line.split('`').nth(1).unwrap());
     }
-    for made in [
+    for path in [
         "artifacts/base_lib_generic.tar.zst",
         "one/base_lib_generic.tar.zst",
         "archives/base_lib_generic.tar.zst",
@@ -62,7 +62,7 @@ fn every_line_of_the_table_works_on_the_demo() {
         "release/dist/SHA256SUMS",
         "kept/dist/SHA256SUMS",
     ] {
-        assert!(dir.join(made).exists(), "{made}");
+        assert!(dir.join(path).exists(), "{path}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! `rockpack help versions`: text, JSON and CI's outputs; given and default sources of the version.
+//! `rockpack help versions`: text, JSON and CI's outputs; sources of version, date and commit.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -30,7 +30,7 @@ fn scratch() -> TempDir {
 }
 
 #[test]
-fn a_night_has_three_versions() {
+fn a_nightly_has_a_version_for_each_kind_of_package() {
     let dir = scratch();
     // 2026-08-13, a second before midnight in UTC.
     let variables =
@@ -53,16 +53,19 @@ fn a_night_has_three_versions() {
 }
 
 #[test]
-fn the_commit_is_of_the_option_or_of_ci() {
+fn takes_the_commit_from_the_option_or_from_ci() {
     let dir = scratch();
-    let (given, of_ci) = ("a".repeat(40), "f".repeat(40));
+    let (of_option, of_ci) = ("a".repeat(40), "f".repeat(40));
     let variables = [("GITHUB_SHA", of_ci.as_str())];
     let wheel = |args: &[&str], variables: &[(&str, &str)]| {
         let args = [&["--release-type", "dev", "--override-base-version", "7.99.0"], args].concat();
         let output = version(dir.path(), &args, variables);
         text(&output.stdout).lines().next().map_or_else(|| text(&output.stderr), str::to_owned)
     };
-    assert_eq!(wheel(&["--sha", &given], &variables), format!("wheel       7.99.0.dev0+{given}"));
+    assert_eq!(
+        wheel(&["--sha", &of_option], &variables),
+        format!("wheel       7.99.0.dev0+{of_option}")
+    );
     assert_eq!(wheel(&[], &variables), format!("wheel       7.99.0.dev0+{of_ci}"));
     assert!(wheel(&[], &[]).contains("contains its commit"), "{}", wheel(&[], &[]));
 }

@@ -1,7 +1,7 @@
 """Versions of installed distributions, and of the set that a selector names.
 
-The name of a metadata directory has the version: whoever changes the version of a package has to
-rename it, but may not know the data of this build.
+Versions are read from the names of metadata directories, because tools that change the version of a
+package rename its directory, but do not know the generated `_dist_info.py`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def installed_version(site: str, distribution: str) -> str | None:
 def own_version() -> str:
     """Return the version of this distribution.
 
-    Programs that were frozen with this package have no metadata: the version of the build.
+    In frozen programs, which have no metadata, it is the version of the build.
     """
     generated: dict[str, Any] = dict(_GENERATED)
     return installed_version(_SITE, generated["distribution"]) or str(generated["version"])
@@ -69,7 +69,7 @@ def version_in_set(selector: dict[str, Any], version: str, distribution: str) ->
 
 
 def is_in_set(version: str, expected: str) -> bool:
-    """Return whether a package fits to the version that its selector names.
+    """Return whether a package's version satisfies the one that its selector requires.
 
     One of them can be a post release of the other; two different post releases do not match.
     """

@@ -36,7 +36,7 @@ Examples:
   As annotations on the changed lines of a pull request:
     rockpack check --manifest packaging --message-format github
 
-  What the manifest promises to users, and in CI, whether the committed file says it:
+  The contract with users, and in CI, its comparison with the committed file:
     rockpack check --contract contract.txt
     rockpack check --contract contract.txt --check
 

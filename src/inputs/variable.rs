@@ -4,9 +4,9 @@ use std::fmt::Display;
 
 use base::source::{Code, Problem};
 
-/// Largest size of the cache after a build, as `10GB`.
+/// Largest size of the cache after a build, such as `10GB`.
 pub const CACHE_SIZE: &str = "ROCKPACK_CACHE_SIZE";
-/// Bytes of files in memory at a time, as `256MB`.
+/// Bytes of files in memory at a time, such as `256MB`.
 pub const MEMORY: &str = "ROCKPACK_MEMORY";
 /// Directory in which projects are built.
 pub const BUILD_DIRECTORY: &str = "ROCKPACK_BUILD_DIR";
@@ -21,7 +21,7 @@ pub const INVOCATION_ID: &str = "ROCKPACK_INVOCATION_ID";
 /// program, and then no command of this one would run.
 pub const COMPLETE: &str = "ROCKPACK_COMPLETE";
 
-/// All of them, and those of the program's own build; options name the others.
+/// These variables, and two of rockpack's own build. Options declare the others.
 pub const ALL: [&str; 9] = [
     CACHE_SIZE,
     MEMORY,
@@ -34,8 +34,10 @@ pub const ALL: [&str; 9] = [
     "ROCKPACK_VERSION",
 ];
 
-/// Returns the parsed value of a variable. An empty one counts as not set.
-/// Errors are the parser's, which decides the shown part of the value.
+/// Returns the parsed value of a variable; `None` if it is empty or not set.
+///
+/// # Errors
+/// The parser's message with the name; only the parser knows if the value may be shown.
 pub fn variable<T, E: Display>(
     name: &str,
     parse: impl FnOnce(&str) -> Result<T, E>,
@@ -45,6 +47,6 @@ pub fn variable<T, E: Display>(
         return Ok(None);
     }
     let value = parse(&text.to_string_lossy());
-    let wrong = |error: E| Problem::usage(Code::Environment, format!("{name}: {error}"));
-    value.map(Some).map_err(wrong)
+    let problem = |error: E| Problem::usage(Code::Environment, format!("{name}: {error}"));
+    value.map(Some).map_err(problem)
 }

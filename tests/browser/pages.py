@@ -11,14 +11,14 @@ DATA = re.compile(r'(<script type="application/json" id="plan">)(.*?)(</script>)
 
 
 def plan_and_page(rockpack, artifacts, more=()):
-    """The plan as JSON and as a page, by the program that is tested."""
+    """Return the plan as JSON and as a page of the tested program."""
     command = [str(rockpack), "plan", "--artifact-dir", str(artifacts), *more]
     text, page = (subprocess.run([*command, form], check=True, capture_output=True).stdout for form in ("--format=json", "--format=html"))
     return json.loads(text), page.decode()
 
 
 def variations(rockpack, artifacts, directory):
-    """Pages of an index, of a difference and of a ledger, made from packages with and without one family."""
+    """Yield titles and addresses of pages of an index, a difference and a ledger, for packages of all families and of one."""
     def run(*words):
         result = subprocess.run([str(rockpack), *words], capture_output=True)
         if result.returncode not in (0, 1):
@@ -37,7 +37,7 @@ def variations(rockpack, artifacts, directory):
 
 
 def files(plan):
-    """Every file that is installed, with the title of its distribution."""
+    """Yield the title of the distribution and the member for each installed file."""
     for distribution in plan["distributions"]:
         family = distribution["directory"].removeprefix("dist").strip("/")
         form = " (sdist)" if distribution["form"] == "sdist" else ""
@@ -49,7 +49,7 @@ def files(plan):
 
 
 def totals(plan):
-    """Files, bytes, unowned and absent files; bytes of each package and of each artifact."""
+    """Return the numbers of files, bytes, unowned and absent files, and the bytes of each package and artifact."""
     packages, artifacts, count = Counter(), Counter(), 0
     for title, member in files(plan):
         count += 1
@@ -61,7 +61,7 @@ def totals(plan):
 
 
 def hostile(page, names):
-    """The page with other names of files: each as JSON in the page, escaped as rockpack does."""
+    """Return the page with `names` in place of its first file names, its platform and its notes, escaped like rockpack's."""
 
     def renamed(match):
         data = json.loads(match[2])
@@ -76,7 +76,7 @@ def hostile(page, names):
 
 
 def multiplied(page, rows):
-    """The page with its files again and again, each time below another directory, up to so many rows."""
+    """Return the page with copies of its files, each below a directory `copy-N`, up to `rows` rows."""
 
     def many(match):
         data = json.loads(match[2])

@@ -125,7 +125,7 @@ def _full_disk(report, name, binary, tree, previous, scratch):
 
 
 def _killed(report, name, binary, tree, previous, scratch):
-    """Defects 14 and 16: a killed build leaves nothing that looks finished, the next one nothing old."""
+    """Check that a killed build leaves no output that looks finished, and the next build nothing old."""
     dist = previous / "dist"
     before = snapshot.contents(dist, times=True)
     alive = 0

@@ -42,15 +42,15 @@ fn a_night_publishes_new_packages_and_requires_the_rest() {
     assert_eq!(file["_content"]["sha256"], sha256(&list).unwrap());
     let text = fs::read_to_string(&list).unwrap();
     assert_eq!(record::content::PackageContent::read(&text).unwrap().digest(), content);
-    requires(path);
-    // A package whose content is wrong on the page is not believed.
+    check_third_selector(path);
+    // A changed list of contents is rejected.
     fs::write(&list, text.replacen(" - ", " x ", 1)).unwrap();
     let output = rockpack(path, &night("plan", "7.14.0a4", &["--since", "index"]));
     assert!(said(&output).contains("does not have the SHA-256"), "{}", said(&output));
 }
 
-/// The selector of the third night.
-fn requires(dir: &Path) {
+/// Checks that the selector of the third night requires each package in its own version.
+fn check_third_selector(dir: &Path) {
     let metadata = fs::read(dir.join("n3/dist/rocm-7.14.0a3.tar.gz")).unwrap();
     let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(&*metadata));
     let mut texts = BTreeMap::new();
@@ -75,9 +75,8 @@ fn requires(dir: &Path) {
     assert!(facts["versions"].get("rocm-sdk-device-gfx942").is_none());
 }
 
-/// A statement's claims about a package's content are compared with the package.
 #[test]
-fn another_content_than_recorded_is_not_published() {
+fn refuses_to_publish_a_package_that_differs_from_its_provenance() {
     let dir = two_nights();
     let file = dir.path().join("since/dist/provenance.intoto.json");
     let text = fs::read_to_string(&file).unwrap();
@@ -90,8 +89,8 @@ fn another_content_than_recorded_is_not_published() {
     assert!(!dir.path().join("index").exists());
 }
 
-/// The digest in the plan is of the archive before compression with xz, and that of the finished
-/// wheel after it.
+/// The plan has the digest of the archive before compression with xz, and the finished wheel has
+/// the one after it, so they are never equal.
 #[test]
 fn a_package_with_an_xz_archive_is_new_each_night() {
     let dir = scratch(true);

@@ -31,19 +31,19 @@ fn a_forwarding_library_is_in_the_wheel_and_a_link_in_devel() {
     assert_eq!(
         absent(&plan, "x-core").len(),
         1,
-        "only the name that nobody asked for: {:?}",
+        "only the name without an `alias` line: {:?}",
         absent(&plan, "x-core")
     );
 }
 
 #[test]
-fn a_copy_is_the_library_once_more() {
+fn a_copy_has_the_content_of_the_library() {
     let plan = Case::new(&[core("alias \"lib/libx.so\" as=\"copy\"")], ENTRIES).plan();
     assert_eq!(files(&plan, "x-core")[0], "lib/libx.so copy base_lib_generic:lib/libx.so.1.0");
 }
 
 #[test]
-fn a_library_without_soname_cannot_be_forwarded_to_and_is_copied() {
+fn a_library_without_soname_is_copied_instead_of_forwarded() {
     let entries = "base_lib_generic lib/libx-1.so so -
                    base_lib_generic lib/libx.so link libx-1.so";
     let plan = Case::new(&[core("alias \"lib/libx.so\" as=\"forward\"")], entries).plan();
@@ -54,7 +54,7 @@ fn a_library_without_soname_cannot_be_forwarded_to_and_is_copied() {
 }
 
 #[test]
-fn a_library_of_that_name_needs_no_help() {
+fn an_alias_at_the_path_of_a_library_changes_nothing() {
     let plan = Case::new(
         &[core("alias \"lib/libx.so\" as=\"forward\"")],
         "base_lib_generic lib/libx.so so libx.so",
@@ -64,7 +64,7 @@ fn a_library_of_that_name_needs_no_help() {
 }
 
 #[test]
-fn a_link_in_another_directory_finds_the_library_where_it_is() {
+fn an_alias_searches_the_directory_of_its_link_target() {
     let entries = "base_lib_generic lib/deep/libx.so.1 so libx.so.1
                    base_lib_generic lib/libx.so link deep/libx.so.1";
     let plan = Case::new(
@@ -80,7 +80,7 @@ fn a_link_in_another_directory_finds_the_library_where_it_is() {
 }
 
 #[test]
-fn a_link_through_a_directory_link_finds_the_library_where_it_is() {
+fn an_alias_searches_through_a_directory_link() {
     let entries = "base_lib_generic lib/llvm/lib/libx.so.1 so libx.so.1
                    base_lib_generic llvm link lib/llvm
                    base_lib_generic lib/libx.so link ../llvm/lib/libx.so.1";
@@ -93,7 +93,7 @@ fn a_link_through_a_directory_link_finds_the_library_where_it_is() {
 
 /// The library is in the wheel of another package, so the alias must search there.
 #[test]
-fn an_alias_of_another_packages_library_looks_for_it_there() {
+fn an_alias_searches_the_package_of_its_library() {
     let core = |requires: &str| {
         runtime(
             "core",
@@ -132,7 +132,7 @@ fn an_alias_of_a_library_that_no_wheel_ships_is_refused() {
 }
 
 #[test]
-fn an_alias_that_nothing_has_is_an_error_with_a_hint_unless_it_is_optional() {
+fn an_alias_without_link_is_an_error_with_a_hint_unless_optional() {
     let problem = Case::new(&[core("alias \"lib/liby.so\" as=\"forward\"")], ENTRIES).problem();
     assert_eq!(
         problem,
@@ -146,7 +146,7 @@ fn an_alias_that_nothing_has_is_an_error_with_a_hint_unless_it_is_optional() {
 
 /// Unversioned links are often in another component than the library.
 #[test]
-fn an_alias_in_an_untaken_component_points_to_the_line() {
+fn an_alias_in_an_excluded_component_points_to_the_artifact_line() {
     let entries = "base_lib_generic lib/libx.so.1 so libx.so.1
                    base_dev_generic lib/libx.so link libx.so.1";
     let problem = Case::new(&[core("alias \"lib/libx.so\" as=\"forward\"")], entries).problem();

@@ -208,7 +208,6 @@ fn the_first_member_has_to_be_the_manifest() {
     assert!(problem(&zst(&dotted)).contains("must be artifact_manifest.txt, not `stage/a`"));
 }
 
-/// Defect 22.
 #[test]
 fn members_that_lead_outside_are_named() {
     let above = Archive::with_manifest().file("stage/../../a", "a").end();
@@ -224,7 +223,6 @@ fn members_that_lead_outside_are_named() {
     assert!(!Path::new("/tmp/rockpack-absolute").exists());
 }
 
-/// Defect 22.
 #[test]
 fn links_that_lead_outside_are_named() {
     for target in ["../../../etc/passwd", "/etc/passwd"] {
@@ -245,7 +243,7 @@ fn links_that_lead_outside_are_named() {
     }
 }
 
-/// Defect 22: the text of each link is harmless, but both together lead outside.
+/// The text of each link is harmless, but both together lead outside.
 #[test]
 fn nothing_is_written_through_a_chain_of_links_that_leads_outside() {
     let tar = Archive::with_manifest()

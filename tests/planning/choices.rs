@@ -1,4 +1,4 @@
-//! Wheels that only require others, and their variants.
+//! Packages of the kind `choice`: wheels that only require others, and their variants.
 
 use plan::{Distribution, Plan};
 
@@ -33,19 +33,19 @@ fn case(lines: &str) -> Case {
 /// Returns the wheels of the choice: label, requirements, content of `variant.json`.
 fn wheels(plan: &Plan) -> Vec<(String, String, String)> {
     let of_choice = plan.distributions.iter().filter(|d| d.name.as_str() == "x-device");
-    let told = |d: &Distribution| {
+    let row = |d: &Distribution| {
         let (label, json) = d
             .wheel_variant
             .as_ref()
             .map_or_else(Default::default, |v| (v.label.to_string(), v.json.clone()));
-        let (_, said) = json.split_once("\"variants\":").unwrap_or_default();
-        (label, d.metadata.requires_dist.join(", "), said.to_owned())
+        let (_, variants) = json.split_once("\"variants\":").unwrap_or_default();
+        (label, d.metadata.requires_dist.join(", "), variants.to_owned())
     };
-    of_choice.map(told).collect()
+    of_choice.map(row).collect()
 }
 
-fn row(label: &str, requires: &str, said: &str) -> (String, String, String) {
-    (label.to_owned(), requires.to_owned(), said.to_owned())
+fn row(label: &str, requires: &str, variants: &str) -> (String, String, String) {
+    (label.to_owned(), requires.to_owned(), variants.to_owned())
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_choice_is_a_wheel_of_requirements() {
     assert_eq!((choice.platform_dir.as_ref(), choice.variants.as_ref()), (None, None));
     let facts = rendered(&plan, "x", "src/x_meta/_dist_info.py").into_owned();
     assert!(facts.contains("\"device\": [\n            \"x-device==1.0\""), "{facts}");
-    assert!(!facts.contains("\"gpu\": {"), "it is no package with files: {facts}");
+    assert!(!facts.contains("\"gpu\": {"), "it is not a package with files: {facts}");
     let all = case("requires \"device\" offer=\"all\"\nrequires-dist \"other>=1\"");
     let requires = "x-device-gfx942==1.0, x-device-gfx1100==1.0, other>=1";
     assert_eq!(wheels(&all.plan()), [row("", requires, "")]);
@@ -72,8 +72,8 @@ fn a_choice_is_a_wheel_of_requirements() {
 fn each_variant_requires_the_package_of_its_isa_and_no_other() {
     let plan = case(&format!("{VARIANT}\nrequires \"core\"")).plan();
     let isa = |isa: &str| {
-        let said = format!("{{\"{isa}\":{{\"ex\":{{\"arch\":[\"{isa}\"]}}}}}}}}\n");
-        row(isa, &format!("x-device-{isa}==1.0"), &said)
+        let variants = format!("{{\"{isa}\":{{\"ex\":{{\"arch\":[\"{isa}\"]}}}}}}}}\n");
+        row(isa, &format!("x-device-{isa}==1.0"), &variants)
     };
     assert_eq!(
         wheels(&plan),
@@ -83,28 +83,35 @@ fn each_variant_requires_the_package_of_its_isa_and_no_other() {
             isa("gfx1100"),
             row("null", "x-core==1.0", "{\"null\":{}}}\n")
         ],
-        "machines that no label fits get what the plain wheel requires"
+        "`null` requires the same as the wheel without variant"
     );
-    let beside = plan.distributions.iter().find_map(|d| d.variants.as_deref()).unwrap();
+    let variants_file = plan.distributions.iter().find_map(|d| d.variants.as_deref()).unwrap();
     assert!(
-        beside.ends_with(
+        variants_file.ends_with(
             "\"variants\":{\"gfx1100\":{\"ex\":{\"arch\":[\"gfx1100\"]}},\"gfx942\":{\"ex\":{\"arch\":[\"gfx942\"]}},\"null\":{}}}\n"
         ),
-        "{beside}"
+        "{variants_file}"
     );
     let text = review::summary_text(&plan, true);
     assert!(text.contains("x-device (gfx942)") && text.contains("x-device (null)"), "{text}");
 }
 
-/// Builds for both systems write the same variants file, and each writes its wheels.
+/// An index has one file of variants for the wheels of both systems.
 #[test]
-fn the_file_about_variants_is_the_same_for_both_systems() {
+fn the_file_of_variants_lists_the_isas_of_both_systems() {
     let plan = case(VARIANT).linux(&["gfx942"]).windows(&["gfx942", "gfx1101"]).plan();
     let labels: Vec<String> = wheels(&plan).into_iter().map(|(label, ..)| label).collect();
     assert_eq!(labels, ["", "gfx942", "null"]);
     let requires: Vec<String> =
         wheels(&plan).into_iter().map(|(_, requires, _)| requires).collect();
-    assert_eq!(requires, ["", "x-device-gfx942==1.0", ""], "no marker: the label says it");
-    let beside = plan.distributions.iter().find_map(|d| d.variants.as_deref()).unwrap();
-    assert!(beside.contains("\"gfx1101\"") && beside.contains("\"gfx942\""), "{beside}");
+    assert_eq!(
+        requires,
+        ["", "x-device-gfx942==1.0", ""],
+        "no marker, because the label selects the wheel"
+    );
+    let variants_file = plan.distributions.iter().find_map(|d| d.variants.as_deref()).unwrap();
+    assert!(
+        variants_file.contains("\"gfx1101\"") && variants_file.contains("\"gfx942\""),
+        "{variants_file}"
+    );
 }

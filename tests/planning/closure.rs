@@ -81,7 +81,6 @@ fn a_library_is_in_the_wheel_a_required_wheel_or_the_system() {
     assert!(needs(&case, "x-core", "_x_core/__init__.py").is_empty());
 }
 
-/// Defect 11.
 #[test]
 fn a_library_that_no_package_ships_names_the_artifact_that_has_it() {
     let entries = "base_lib_generic bin/tool exe needs=libz.so.1
@@ -93,7 +92,6 @@ fn a_library_that_no_package_ships_names_the_artifact_that_has_it() {
     );
 }
 
-/// Defect 11.
 #[test]
 fn a_library_that_is_nowhere_is_an_error_with_the_lines_to_write() {
     assert_eq!(
@@ -189,7 +187,8 @@ fn a_missing_library_is_a_note_with_its_reason() {
     );
 }
 
-/// `ignore "unresolved-library"` does not excuse a library that the build has and the search path does not reach.
+/// `ignore "unresolved-library"` does not excuse a library that the build has and the search path
+/// does not reach.
 #[test]
 fn a_library_that_may_be_missing_has_to_be_found_where_a_build_has_it() {
     let excuse = "ignore \"unresolved-library\" \"libz.so.1\" reason=\"small builds have none\"\n"
@@ -469,7 +468,7 @@ fn a_library_needed_by_its_alias_is_found_as_the_forwarding_library() {
     );
 }
 
-/// Defect 5: a library is found by its shipped name.
+/// A library is found by its shipped name.
 #[test]
 fn a_library_shipped_under_its_soname_is_found() {
     let entries = "base_lib_generic lib/libx-1.0.so so libx.so.1
@@ -605,7 +604,6 @@ fn files_of_devel_that_do_not_search_are_one_warning() {
     );
 }
 
-/// Defect 11.
 #[test]
 fn a_library_needed_by_devel_and_shipped_by_none_is_an_error() {
     let problem = Case::new(&[core(""), devel("artifacts-of \"core\"")], DEVEL).problems();

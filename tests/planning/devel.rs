@@ -135,7 +135,7 @@ fn a_path_of_two_packages_is_linked_to_the_first() {
     );
 }
 
-/// Defect 5 in devel: both names exist.
+/// Both names exist.
 #[test]
 fn a_library_shipped_under_its_soname_has_both_names_in_devel() {
     let entries =

@@ -7,7 +7,6 @@ fn resolved(entries: &str) -> (Vec<String>, Vec<String>) {
     (files(&plan, "x-core"), absent(&plan, "x-core"))
 }
 
-/// Defect 6.
 #[test]
 fn a_link_into_another_artifact_does_not_dangle() {
     let entries = "base_lib_generic etc/a link ../share/a
@@ -55,7 +54,6 @@ fn chains_are_followed_to_their_end_and_circles_are_found() {
     assert_eq!(dropped, ["a/x: is circular", "b: a link to a directory; wheels cannot hold links"]);
 }
 
-/// Defect 22.
 #[test]
 fn absolute_links_and_links_that_lead_outside_are_refused() {
     for text in ["/opt/a", "../../a", "../d/../../../a"] {

@@ -30,7 +30,6 @@ fn scripts(case: &Case) -> Vec<String> {
         .collect()
 }
 
-/// Defect 29.
 #[test]
 fn a_script_without_its_program_is_not_registered() {
     let case = Case::new(&[runtime("core", SCRIPTS)], ENTRIES);

@@ -41,7 +41,6 @@ fn a_device_wheel_overlays_the_platform_directory_and_does_not_own_it() {
     assert_eq!(distribution(&plan, "x-device-gfx942").metadata.summary, "About device");
 }
 
-/// Defect 2.
 #[test]
 fn an_overlay_that_ships_a_path_of_its_owner_names_both_rules() {
     let entries = format!(
@@ -53,7 +52,6 @@ fn an_overlay_that_ships_a_path_of_its_owner_names_both_rules() {
     );
 }
 
-/// Defect 2.
 #[test]
 fn device_wheels_of_two_isas_must_not_ship_one_path() {
     let entries = format!(
@@ -74,7 +72,6 @@ fn device_wheels_of_two_isas_must_not_ship_one_path() {
     );
 }
 
-/// Defect 2.
 #[test]
 fn paths_that_differ_in_case_alone_clash() {
     let entries = format!(
@@ -88,7 +85,7 @@ fn paths_that_differ_in_case_alone_clash() {
     assert!(problem.contains("differ only in case"), "{problem}");
 }
 
-/// Defect 2: a file of one package at the path of the other's directory.
+/// A file of one package at the path of the other's directory.
 #[test]
 fn a_file_of_one_package_and_a_directory_of_another_clash() {
     let entries = format!(

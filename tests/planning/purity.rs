@@ -52,13 +52,12 @@ fn json(plan: &Plan) -> String {
 }
 
 #[test]
-fn two_plans_of_one_input_are_the_same() {
+fn plans_of_one_input_are_equal() {
     assert_eq!(json(&case().plan()), json(&case().plan()));
 }
 
-/// Defect 7.
 #[test]
-fn the_order_in_which_things_were_listed_is_no_matter() {
+fn a_plan_does_not_depend_on_the_order_of_the_listing() {
     let expected = json(&case().plan());
     for seed in 0..20 {
         let mut shuffled = case();
@@ -67,10 +66,9 @@ fn the_order_in_which_things_were_listed_is_no_matter() {
     }
 }
 
-/// Defect 7, for problems.
 #[test]
-fn the_order_of_problems_is_no_matter_of_the_listing_either() {
-    let bad = |seed: Option<u64>| {
+fn problems_do_not_depend_on_the_order_of_the_listing() {
+    let problems = |seed: Option<u64>| {
         let entries = "base_lib_generic l text l\nbase_lib_generic a text 1\nmore_lib_generic a text 2\nmore_lib_generic b link /x\nbase_run_generic c broken\nbase_lib_generic c broken";
         let mut case = Case::new(
             &[runtime("core", "artifact \"base\" \"lib\" \"run\"\nartifact \"more\" \"lib\"")],
@@ -79,7 +77,7 @@ fn the_order_of_problems_is_no_matter_of_the_listing_either() {
         seed.inspect(|seed| shuffle(&mut case.catalog, *seed));
         case.problems()
     };
-    assert!((0..10).all(|seed| bad(Some(seed)) == bad(None)));
+    assert!((0..10).all(|seed| problems(Some(seed)) == problems(None)));
 }
 
 /// Shuffles in an order that depends only on the seed.
@@ -115,9 +113,8 @@ fn a_catalog_survives_json() {
     assert_eq!(json(&case.plan()), expected);
 }
 
-/// Every selected entry is shipped once, or the plan has the reason for leaving it out.
 #[test]
-fn nothing_that_was_selected_is_lost() {
+fn a_selected_entry_is_shipped_or_absent() {
     let case = case();
     let plan = case.plan();
     for name in ["x-core", "x-libs", "x-device-gfx942"] {
@@ -143,7 +140,7 @@ fn nothing_that_was_selected_is_lost() {
                 let path = entry.path.as_str();
                 assert!(
                     shipped.contains(&path) != absent.contains(&path),
-                    "{name}: {path} is shipped or absent, and not both"
+                    "{name}: {path} must be either shipped or absent"
                 );
             }
         }

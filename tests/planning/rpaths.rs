@@ -64,7 +64,6 @@ fn elf_files_of_devel_only_turn_runpath_into_rpath() {
     );
 }
 
-/// Defect 12.
 #[test]
 fn a_directory_that_the_other_package_does_not_have_is_a_warning() {
     let (_, warnings) =

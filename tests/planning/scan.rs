@@ -116,7 +116,6 @@ fn an_empty_manifest_is_an_error_unless_it_has_a_line() {
     assert_eq!(scan(&dir).artifacts.len(), 2);
 }
 
-/// Defect 22.
 #[test]
 fn bases_that_lead_outside_are_refused() {
     for (base, reason) in [
@@ -129,7 +128,6 @@ fn bases_that_lead_outside_are_refused() {
     }
 }
 
-/// Defect 22.
 #[test]
 fn bases_behind_links_are_refused() {
     let (dir, outside) = (artifacts(), tempfile::tempdir().unwrap());
@@ -142,7 +140,6 @@ fn bases_behind_links_are_refused() {
     );
 }
 
-/// Defect 21.
 #[test]
 fn names_that_are_not_utf8_or_have_control_characters_are_named() {
     let dir = artifacts();
@@ -153,10 +150,10 @@ fn names_that_are_not_utf8_or_have_control_characters_are_named() {
     .unwrap();
     file(dir.path(), "base_lib_generic/stage/new\nline", "n");
     file(dir.path(), "base_lib_generic/stage/fine, \"quoted\" ü", "n");
-    let mut found = problems(&dir);
-    found.sort();
+    let mut problems = problems(&dir);
+    problems.sort();
     assert_eq!(
-        found,
+        problems,
         [
             "artifact `base_lib_generic` has a file whose name is not UTF-8: `caf\u{fffd}`",
             "artifact `base_lib_generic` has a file whose path `new\\nline` has a control character; installers reject it",
@@ -164,7 +161,6 @@ fn names_that_are_not_utf8_or_have_control_characters_are_named() {
     );
 }
 
-/// Defect 7, for problems.
 #[test]
 fn problems_are_sorted() {
     let dir = artifacts();
@@ -217,7 +213,7 @@ fn files_that_two_artifacts_install_are_hashed_and_no_others() {
     assert_eq!(
         hashed,
         ["base_lib_generic share/a", "blas_lib_generic share/a"],
-        "nobody installs both ISAs' `r` by one package"
+        "no package installs the `r` of both ISAs"
     );
 }
 
@@ -257,9 +253,8 @@ fn a_directory_without_artifacts_is_an_error() {
     assert_eq!(problems(&dir), ["no artifacts in DIR: none of its 1 entries is an artifact"]);
 }
 
-/// Facts about the build; a saved catalog has them too.
 #[test]
-fn run_and_sources_are_read_from_the_builds_own_file() {
+fn reads_run_and_sources_of_the_build_and_saves_them() {
     let dir = artifacts();
     let path = "base_lib_generic/stage/share/therock/therock_manifest.json";
     let sha = "0123456789abcdef0123456789abcdef01234567";
@@ -269,13 +264,13 @@ fn run_and_sources_are_read_from_the_builds_own_file() {
         "flags": {{"KPACK_SPLIT_ARTIFACTS": true}}}}"#
     );
     file(dir.path(), path, text);
-    let found = scan(&dir);
-    let build = &found.build;
+    let catalog = scan(&dir);
+    let build = &catalog.build;
     assert!(build.kpack_split);
     assert_eq!(build.package_version.as_deref(), Some("7.2.0rc1"));
     assert_eq!((build.origin.run.as_deref(), build.origin.sources.len()), (Some("17"), 1));
     let saved = dir.path().join("saved.json");
-    found.save(&saved).unwrap();
+    catalog.save(&saved).unwrap();
     assert_eq!(Catalog::load(&saved).unwrap().build.origin, build.origin);
     file(dir.path(), path, r#"{"the_rock_commit": "main"}"#);
     fs::remove_file(saved).unwrap();

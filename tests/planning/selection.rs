@@ -8,7 +8,6 @@ fn core(lines: &str, entries: &str) -> Case {
 
 const TAKES: &str = "artifact \"base\" \"lib\"\nartifact \"extra\" \"lib\"";
 
-/// Defect 1.
 #[test]
 fn different_bytes_at_one_path_are_an_error_naming_both_artifacts() {
     let problem =
@@ -20,7 +19,6 @@ fn different_bytes_at_one_path_are_an_error_naming_both_artifacts() {
     );
 }
 
-/// Defect 1, within one artifact.
 #[test]
 fn different_bytes_below_two_bases_of_one_artifact_name_the_bases() {
     let entries = "base_lib_generic share/a text one base=math/stage\nbase_lib_generic share/a text two base=ml/stage";
@@ -33,7 +31,6 @@ fn different_bytes_below_two_bases_of_one_artifact_name_the_bases() {
     );
 }
 
-/// Defect 1.
 #[test]
 fn the_same_bytes_are_one_copy_and_the_plan_says_so() {
     let entries = "base_lib_generic share/a text one\nextra_lib_generic share/a text one\nextra_lib_generic share/b text b";
@@ -78,7 +75,6 @@ fn a_file_that_may_be_executed_in_one_artifact_may_be_executed() {
     }
 }
 
-/// Defect 3.
 #[test]
 fn an_artifact_that_is_not_there_is_an_error_with_the_nearest_name() {
     let problem = core(
@@ -92,7 +88,6 @@ fn an_artifact_that_is_not_there_is_an_error_with_the_nearest_name() {
     );
 }
 
-/// Defect 3.
 #[test]
 fn a_component_that_is_not_there_is_an_error_that_says_which_are() {
     let problem = core(
@@ -106,7 +101,6 @@ fn a_component_that_is_not_there_is_an_error_that_says_which_are() {
     );
 }
 
-/// Defect 3.
 #[test]
 fn a_generic_package_cannot_take_a_component_of_targets_only() {
     let problem = core(
@@ -127,7 +121,6 @@ fn an_optional_artifact_may_be_absent() {
     assert_eq!(files(&plan, "x-core").len(), 2);
 }
 
-/// Defect 3.
 #[test]
 fn a_glob_that_matches_nothing_is_an_error_with_the_nearest_path() {
     let lines = "artifact \"base\" \"lib\"\nexclude \"lib/librocprof-sis*\"";
@@ -161,7 +154,6 @@ fn a_glob_that_matches_nothing_is_an_error_with_the_nearest_path() {
     );
 }
 
-/// Defect 3.
 #[test]
 fn a_glob_over_paths_of_an_artifact_that_is_not_taken_says_which() {
     let problem = core(
@@ -205,7 +197,6 @@ fn rules_of_another_mode_do_not_count() {
     assert_eq!(files(&core(lines, entries).legacy().plan(), "x-core"), ["b copy blas_lib_generic"]);
 }
 
-/// Defect 8.
 #[test]
 fn a_package_of_which_everything_is_excluded_is_an_error() {
     let problem =
@@ -219,14 +210,13 @@ fn a_package_of_which_everything_is_excluded_is_an_error() {
     );
 }
 
-/// Defect 8: if all links dangle, the package is empty too.
+/// If all links dangle, the package is empty too.
 #[test]
 fn a_package_of_which_everything_is_dropped_is_an_error() {
     let problem = core("artifact \"base\" \"lib\"", "base_lib_generic a link gone").problem();
     assert!(problem.starts_with("x-core would be empty\n"), "{problem}");
 }
 
-/// Defect 4.
 #[test]
 fn unowned_files_are_an_error_or_listed_with_their_size() {
     let case = core(
@@ -247,7 +237,6 @@ fn unowned_files_are_an_error_or_listed_with_their_size() {
     );
 }
 
-/// Defect 4.
 #[test]
 fn drop_rules_silence_matching_files() {
     let drops = "drop \"**\" component=\"dbg\" artifact=\"base\" reason=\"debug files\"\ndrop \"test/**\" reason=\"tests\"\ndrop \"**\" component=\"doc\" mode=\"legacy\" reason=\"docs\"\n";

@@ -28,7 +28,6 @@ fn kpack_makes_a_wheel_of_each_isas_own_artifacts_smallest_first() {
     assert_eq!(files(&plan, "x-libs"), ["b copy blas_lib_generic"]);
 }
 
-/// Defect 9.
 #[test]
 fn an_isa_with_features_counts_as_the_isa() {
     let entries = "base_lib_generic a text a
@@ -56,7 +55,6 @@ fn an_isa_with_features_counts_as_the_isa() {
     assert_eq!(case.plan().distributions.len(), 3, "listed by the build has features too");
 }
 
-/// Defect 1 over features of one ISA.
 #[test]
 fn features_of_one_isa_must_not_contradict_each_other() {
     let entries = format!("{KPACK}\nblas_lib_gfx942:xnack+ c_942 text other");

@@ -239,7 +239,7 @@ fn in_legacy_mode_an_isa_selects_its_family() {
     );
 }
 
-/// Defect 10. An invalid version is refused as part of the command line.
+/// An invalid version is refused as part of the command line.
 #[test]
 fn versions_are_normalised_at_the_start() {
     let version = |text: &str| case().asking(|r| r.version = Some(text.parse().unwrap()));

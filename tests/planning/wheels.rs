@@ -49,7 +49,6 @@ fn a_dynamic_loader_is_a_library_that_is_copied() {
     );
 }
 
-/// Defect 5.
 #[test]
 fn a_library_without_an_entry_of_its_soname_is_shipped_under_that_name() {
     let entries = "base_lib_generic lib/libx-1.0.so so libx.so.1
@@ -57,7 +56,6 @@ fn a_library_without_an_entry_of_its_soname_is_shipped_under_that_name() {
     assert_eq!(placed(entries), ["lib/libx.so.1 copy base_lib_generic:lib/libx-1.0.so"]);
 }
 
-/// Defect 5.
 #[test]
 fn a_soname_link_that_dangles_does_not_count() {
     let entries = "base_lib_generic lib/libx-1.0.so so libx.so.1
@@ -198,7 +196,6 @@ fn links_to_directories_and_links_to_nothing_are_dropped_with_the_reason() {
     );
 }
 
-/// Defect 13.
 #[test]
 fn files_that_cannot_have_an_rpath_are_copied() {
     let entries = "base_lib_generic bin/static static
@@ -215,7 +212,7 @@ fn files_that_cannot_have_an_rpath_are_copied() {
     );
 }
 
-/// Defect 13: no stub for another machine exists.
+/// No stub for another machine exists.
 #[test]
 fn a_link_to_a_program_of_another_machine_becomes_a_copy() {
     assert_eq!(
@@ -248,7 +245,6 @@ fn files_keep_their_execute_bits() {
     );
 }
 
-/// Defects 15 and 21.
 #[test]
 fn no_name_is_special() {
     let entries = "base_lib_generic .kpack/blas.kpm text {}

@@ -61,15 +61,15 @@ def attack(scene, version):
     scene.check("each hook attacked", None if steps == {"requires", "wheel"} else f"{steps}")
     late = {name for name, needed in (("TCP", 4), ("signal", 6), ("abstract", 6)) if version < needed}
     result = [line for line in log if line.startswith("DONE: ") and not any(name in line for name in late)]
-    scene.check("all is refused", "\n".join(result) if result else None)
+    scene.check("every attack is refused", "\n".join(result) if result else None)
     for place, contents in before.items():
         after = digests(place)
         differ = [name for name in {**contents, **after} if contents.get(name) != after.get(name)]
         scene.check(f"{place.name} is as it was", f"{differ}" if differ else None)
     again = scene.work / "victim again"
-    scene.check("the same is built again", scene.build(again, "", env=env).problem)
+    scene.check("the attacked cache builds the packages again", scene.build(again, "", env=env).problem)
     same = digests(again / "dist", "rocm*") == digests(victim / "dist", "rocm*")
-    scene.check("with the same bytes", None if same else "they differ")
+    scene.check("the attacked cache builds the same bytes", None if same else "they differ")
 
 
 def attacked(scene, dest, files, env):
@@ -104,7 +104,7 @@ def network(scene):
                 scene.check("with a `network` line, a project connects", result.problem)
             else:
                 reported = result.status == 1 and "no network without a `network` line" in unwrapped(result.err)
-                scene.check("without one it fails, with the reason", None if reported else result.err)
+                scene.check("without a `network` line, a connection fails with the reason", None if reported else result.err)
 
 
 def shared_compiler_cache(scene, version):
@@ -123,10 +123,10 @@ def shared_compiler_cache(scene, version):
     scene.check("without CCACHE_DIR, a project has a private compiler cache", result.problem or (None if not ccache.exists() else "it is shared"))
     result = build("shared", CCACHE_DIR=str(ccache).replace(" ", "-"))
     shared = scene.work / "named-ccache"
-    scene.check("with it, it is that one", result.problem or (None if (shared / "made").is_file() else "nothing is there"))
+    scene.check("with CCACHE_DIR, a project uses that compiler cache", result.problem or (None if (shared / "made").is_file() else "nothing is there"))
     result = build("wrongly", CCACHE_DIR=str(scene.work))
     reported = result.status == 1 and "name a separate directory for the cache" in unwrapped(result.err)
-    scene.check("one that has more in it is refused", None if reported or version < 2 else result.err)
+    scene.check("a compiler cache with other files is refused", None if reported or version < 2 else result.err)
 
 
 # BPF that makes the kernel deny Landlock's presence: it compares the number of the system call.
@@ -151,6 +151,6 @@ def without_landlock(scene):
     result = scene.build(dest, nodes, "--only", "example-unheld", sources=sources, preexec_fn=no_landlock)
     reported = "note: this kernel does not confine" in unwrapped(result.err)
     scene.check("a kernel without Landlock builds, with a note", result.problem or (None if reported else result.err))
-    scene.check("and no note if the kernel has Landlock", None if landlock() < 6 or "this kernel" not in scene.build(
+    scene.check("a kernel with Landlock builds without a note", None if landlock() < 6 or "this kernel" not in scene.build(
         scene.work / "held out", nodes, "--only", "example-unheld", sources=sources).err else "it is")
     assert wheels(dest) == []

@@ -35,7 +35,7 @@ def test_all(scene):
     result = scene.build(dest, "", *OPTIONS, sources=sources)
     scene.check("native libraries and their dependents are built", result.problem)
     numbers = lines_with(result.err, *[f"{name}: started" for name in NAMES[:4]])
-    scene.check("each after the other", None if None not in numbers and numbers == sorted(numbers) else f"{numbers} of {result.err}")
+    scene.check("native libraries are built before their dependents", None if None not in numbers and numbers == sorted(numbers) else f"{numbers} of {result.err}")
     rows = [line.split()[:2] for line in result.out.splitlines()]
     scene.check("the closing table has the native ones", None if ["rocgraph", "-"] in rows else result.out)
     log = (dest / "logs/amd-hipgraph.log").read_text(encoding="utf-8")
@@ -52,12 +52,12 @@ def use(scene, dest, expected):
     run([scene.python, "-m", "venv", venv], scene.work)
     files = sorted((dest / "dist").glob("amd_*.whl"))
     command = [venv / "bin/pip", "install", "--no-index", "--no-cache-dir", "--force-reinstall", *files]
-    scene.check("their wheels install", run(command, scene.work).problem)
+    scene.check("wheels with native libraries install", run(command, scene.work).problem)
     code = "import hipgraph, nx_hipgraph, pylibhipgraph as p; print(p.build(), hipgraph.edges(4), nx_hipgraph.edges(3), nx_hipgraph.VERSION)"
     result = run([venv / "bin/python", "-c", code], scene.work)
-    scene.check("they run without LD_LIBRARY_PATH", None if result.out.strip() == f"{expected} 12 6 1.0.0b1" else f"{result.ending}: {result.out} {result.err}")
+    scene.check("wheels with native libraries run without LD_LIBRARY_PATH", None if result.out.strip() == f"{expected} 12 6 1.0.0b1" else f"{result.ending}: {result.out} {result.err}")
     tags = [path.name for path in files if not path.name.endswith(("manylinux_2_17_x86_64.whl", "any.whl")) and "-linux_" in path.name]
-    scene.check("and are tagged for more than this machine", f"{tags}" if tags else None)
+    scene.check("wheels with native libraries are tagged for more than this machine", f"{tags}" if tags else None)
 
 
 def again(scene, sources, dest):
@@ -65,8 +65,8 @@ def again(scene, sources, dest):
     before = digests(dest / "dist", "*.whl")
     result = scene.build(dest, "", *OPTIONS, sources=sources)
     expect(scene, "built again, nothing is done", result, [])
-    scene.check("not even for the devel tree", "it was expanded" if "devel-tree" in result.err else None)
-    scene.check("and wheels are as they were", None if digests(dest / "dist", "*.whl") == before else "some changed")
+    scene.check("an unchanged build does not expand the devel tree", "it was expanded" if "devel-tree" in result.err else None)
+    scene.check("an unchanged build keeps the wheels", None if digests(dest / "dist", "*.whl") == before else "some changed")
 
 
 def changes(scene, sources, dest):
@@ -78,7 +78,7 @@ def changes(scene, sources, dest):
     result = scene.build(dest, "", *OPTIONS, "--projects", "rebuild", "--only", "rocgraph", sources=sources)
     scene.check("--projects rebuild builds unchanged projects", None if happened(result) == (["rocgraph"], []) else f"{result.ending}: {result.err}")
     result = scene.build(dest, "", *OPTIONS, "--only", "rocgraph", sources=sources)
-    scene.check("and is asked for each time", None if happened(result) == ([], ["rocgraph"]) else f"{result.ending}: {result.err}")
+    scene.check("the build after --projects rebuild builds nothing", None if happened(result) == ([], ["rocgraph"]) else f"{result.ending}: {result.err}")
     (dest / "kept/rocgraph/include/rocgraph.h").write_text("damaged", encoding="utf-8")
     result = scene.build(dest, "", *OPTIONS, "--only", "rocgraph", sources=sources)
     scene.check("a changed library is built again", None if happened(result) == (["rocgraph"], []) else f"{result.ending}: {result.err}")
@@ -99,4 +99,4 @@ def by_hand(scene, sources, dest):
     scene.check("without a library's checkout, the caller's variable says where it is", None if fine else f"{started} {result.ending}: {result.err}")
     result = scene.build(scene.work / "nowhere", "", *OPTIONS, sources=less)
     reported = "building `hipgraph` failed" in result.err and "configuring it ended with exit status: 1" in result.err
-    scene.check("without that, CMake's error is printed", None if result.status == 1 and reported else f"{result.ending}: {result.err}")
+    scene.check("without the caller's variable, CMake's error is printed", None if result.status == 1 and reported else f"{result.ending}: {result.err}")

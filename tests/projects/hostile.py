@@ -62,11 +62,11 @@ def test_all(scene):
     for name, (_, message) in PROJECTS.items():
         fine = f"building `{name}` failed" in text and message in text if message else f"building `{name}` failed" not in text
         scene.check(f"{name}: {message or 'it is built'}", None if fine else result.err)
-    scene.check("nothing of them is left", None if wheels(dest) == ["example_stays-1-py3-none-any.whl"] else f"{wheels(dest)}")
-    scene.check("no program of theirs runs on, even one that ignores SIGTERM", None if not running("hostile-example") else f"{running('hostile-example')}")
-    scene.check("nor does one that waits for input hold the build", None if time.monotonic() - start_time < 300 else "it took minutes")
+    scene.check("hostile projects leave no wheel", None if wheels(dest) == ["example_stays-1-py3-none-any.whl"] else f"{wheels(dest)}")
+    scene.check("no program of a hostile project continues, even one that ignores SIGTERM", None if not running("hostile-example") else f"{running('hostile-example')}")
+    scene.check("a program that waits for input does not stop the build", None if time.monotonic() - start_time < 300 else "it took minutes")
     remaining = [path.name for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
-    scene.check("no working directory is left of them", f"{remaining}" if remaining else None)
+    scene.check("hostile projects leave no working directory", f"{remaining}" if remaining else None)
     attacks.test_all(scene)
     refused(scene)
     outside(scene)
@@ -92,28 +92,28 @@ def refused(scene):
     text, findings = unwrapped(result.err), [f"{file}: not listed in RECORD: `{member}.py`" for member in ("example_one", "example_two")]
     messages = ("building `example-refused` failed", findings[0], "(and 1 more finding)", "`--allow not-in-record` makes it a warning")
     absent = [words for words in messages if words not in text]
-    scene.check("one that verify refuses fails its project", f"{absent} not in {result.err}" if absent or result.status != 1 else None)
+    scene.check("a wheel that verify refuses fails its project", f"{absent} not in {result.err}" if absent or result.status != 1 else None)
     log = (dest / "logs/example-refused.log").read_text(encoding="utf-8").splitlines()
-    scene.check("its log has every finding", None if all(finding in log for finding in findings) else f"{log[-8:]}")
-    scene.check("the last good wheel stays, with its bytes", None if before and digests(dest / "dist", "*.whl") == before else f"{wheels(dest)}")
+    scene.check("the log of the refused project has every finding", None if all(finding in log for finding in findings) else f"{log[-8:]}")
+    scene.check("the last good wheel remains, with its bytes", None if before and digests(dest / "dist", "*.whl") == before else f"{wheels(dest)}")
     listed = file in (dest / "dist/SHA256SUMS").read_text(encoding="utf-8")
     messages = listed and f"kept dist/{file}, built" in result.out
-    scene.check("it stays listed, and a note says that it was kept", None if messages else f"{result.out}{result.err}")
+    scene.check("the last good wheel remains listed, and a note reports it", None if messages else f"{result.out}{result.err}")
     remaining = [path.name for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
-    scene.check("the refused wheel is nowhere", f"{remaining}" if remaining else None)
+    scene.check("the refused wheel is not in the destination", f"{remaining}" if remaining else None)
     result = build(unsound, "--allow", "member-mode")
     same = digests(dest / "dist", "*.whl") == before
-    scene.check("another code does not let it through", None if result.status == 1 and same else f"{result.ending}: {result.err}")
+    scene.check("--allow with another code refuses the wheel", None if result.status == 1 and same else f"{result.ending}: {result.err}")
     result = build(unsound, "--allow", "not-in-record")
     text = unwrapped(result.err)
     messages = ("not listed in RECORD: `example_one.py`, `example_two.py`", "allowed by --allow not-in-record")
     absent = [words for words in messages if words not in text]
-    scene.check("its code does, with a warning", result.problem or (f"{absent} not in {result.err}" if absent else None))
+    scene.check("--allow with the finding's code accepts the wheel with a warning", result.problem or (f"{absent} not in {result.err}" if absent else None))
     after = digests(dest / "dist", "*.whl")
-    scene.check("and it replaces the other", None if list(after) == [file] and after != before else f"{after}")
+    scene.check("the accepted wheel replaces the last good one", None if list(after) == [file] and after != before else f"{after}")
     result = build(unsound)
     refused_again = result.status == 1 and "not listed in RECORD" in unwrapped(result.err)
-    scene.check("without its code it is refused again, though nothing changed", None if refused_again else f"{result.ending}: {result.err}")
+    scene.check("without --allow the unchanged wheel is refused again", None if refused_again else f"{result.ending}: {result.err}")
 
 
 def outside(scene):
@@ -135,12 +135,12 @@ def outside(scene):
     reported = "building `example-writes` failed" in text and "it may write only below its own directory" in text
     scene.check("a build that writes elsewhere fails, with the reason", None if reported and result.status == 1 else result.err)
     reported = text.count("it may write only below its own directory") == 2
-    scene.check("so does a test", None if reported else result.err)
-    scene.check("nothing is there", None if not any(place.iterdir()) else f"{list(place.iterdir())}")
+    scene.check("a test that writes elsewhere fails, with the reason", None if reported else result.err)
+    scene.check("nothing is written elsewhere", None if not any(place.iterdir()) else f"{list(place.iterdir())}")
     scene.check("a project that stays in its directory is built", None if wheels(dest) == ["example_inside-1-py3-none-any.whl"] else f"{wheels(dest)}")
     result = scene.build(dest, nodes, *only, "--projects", "tests", "--unconfined", sources=sources)
     names = sorted(path.name for path in place.iterdir())
-    scene.check("--unconfined lets both", None if result.status == 0 and names == ["tested", "written"] else f"{names}: {result.err}")
+    scene.check("--unconfined permits a build and a test to write elsewhere", None if result.status == 0 and names == ["tested", "written"] else f"{names}: {result.err}")
 
 
 def write(sources, bodies):
@@ -171,9 +171,9 @@ def full_disk(scene):
     reported = result.status == 1 and "building `example-full` failed" in result.err and "File too large" in result.err
     scene.check("a build that fills the disk fails with the system's error", None if reported else f"{result.ending}: {result.err}")
     names = wheels(dest) if dest.is_dir() else []
-    scene.check("and projects that fit are built", None if names == ["example_fits-1-py3-none-any.whl"] else f"{names}")
+    scene.check("projects that fit on the disk are built", None if names == ["example_fits-1-py3-none-any.whl"] else f"{names}")
     remaining = [path.name for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
-    scene.check("of the other only its log", f"{remaining}" if remaining else None)
+    scene.check("only the log of the project that filled the disk remains", f"{remaining}" if remaining else None)
 
 
 # Runs a program with small file systems in the places of a directory and of builds, and lists the files left in the first.
@@ -214,6 +214,6 @@ def full_file_system(scene):
     little = scene.work / "too little"
     result = scene.build(little, "", "--only", "core", sources=sources, within=small(little, "48k"))
     reported = result.status == 2 and "is full: dist/rocm_sdk_core" in unwrapped(result.err)
-    scene.check("packages that do not fit are an error too", None if reported else f"{result.ending}: {result.err}")
+    scene.check("packages that do not fit on the disk are an error", None if reported else f"{result.ending}: {result.err}")
     remaining = [line for line in result.out.splitlines() if line.startswith("left: ")]
-    scene.check("and nothing of them is left", f"{remaining}" if remaining else None)
+    scene.check("packages that do not fit leave no file", f"{remaining}" if remaining else None)

@@ -144,19 +144,19 @@ def fetched(scene, dest, text, sources, env, other):
     scene.check("a project is built with wheels of others", result.problem)
     names = sorted(path.name for path in (dest / "wheelhouse").glob("*.whl"))
     expected = [f"example_{name}-py3-none-any.whl" for name in ("one-1.0", "three-3.0", "two-2.1")]
-    scene.check("they come from files, an index and a repository", None if names == expected else f"{names}")
+    scene.check("wheels of others come from files, an index and a repository", None if names == expected else f"{names}")
     lines = result.err.splitlines()
     order = [lines.index(line) for line in lines if line.startswith("example-") and line.endswith(": started")]
     first = [lines[number] for number in order][-1:]
-    scene.check("and before anything is built", None if first == ["example-user: started"] and len(order) == 4 else f"{result.err}")
+    scene.check("wheels of others are fetched before anything is built", None if first == ["example-user: started"] and len(order) == 4 else f"{result.err}")
     requests = [path for path in other.asked if "example-two" in path and path.startswith("/files")]
-    scene.check("from no index but the one that is named", f"{requests}" if requests else None)
+    scene.check("wheels of others come only from the named index", f"{requests}" if requests else None)
     log = (dest / "logs/example-user.log").read_text(encoding="utf-8")
     installed_lines = [line for line in log.splitlines() if line.startswith("Successfully installed") and "example" in line]
     fine = any("example-one-1.0 example-three-3.0 example-two-2.1" in line for line in installed_lines)
-    scene.check("the project sees them, and no higher versions of an index", None if fine else f"{installed_lines}: {log[-800:]}")
+    scene.check("the project sees wheels of others, and no higher versions of an index", None if fine else f"{installed_lines}: {log[-800:]}")
     published = sorted(path.name for path in (dest / "dist").glob("*.whl"))
-    scene.check("they are not published", None if published == ["example_user-1-py3-none-any.whl"] else f"{published}")
+    scene.check("wheels of others are not published", None if published == ["example_user-1-py3-none-any.whl"] else f"{published}")
 
 
 def again(scene, dest, text, sources, env, index):
@@ -164,8 +164,8 @@ def again(scene, dest, text, sources, env, index):
     index.asked.clear()
     result = build(scene, dest, text, sources, env)
     unchanged = [name for name in ("one", "two", "three") if f"example-{name}: unchanged" in result.err]
-    scene.check("built again, nothing is fetched", None if len(unchanged) == 3 and not index.asked else f"{index.asked} {result.err}")
-    scene.check("nor built", None if "example-user: unchanged" in result.err else result.err)
+    scene.check("a second build fetches nothing", None if len(unchanged) == 3 and not index.asked else f"{index.asked} {result.err}")
+    scene.check("a second build builds nothing", None if "example-user: unchanged" in result.err else result.err)
     wheel = dest / "wheelhouse/example_two-2.1-py3-none-any.whl"
     wheel.write_bytes(b"damaged")
     result = build(scene, dest, text, sources, env)
@@ -176,7 +176,7 @@ def again(scene, dest, text, sources, env, index):
     result = build(scene, dest, text, sources, env)
     fine = result.status == 0 and "example-one: started" in result.err and "example-user: started" in result.err
     names = [path.name for path in (dest / "wheelhouse").glob("example_one*")]
-    scene.check("another file takes its place, and the project is built anew", None if fine and names == ["example_one-1.1-py3-none-any.whl"] else f"{names} {result.err}")
+    scene.check("another file replaces the changed wheel, and the project is built again", None if fine and names == ["example_one-1.1-py3-none-any.whl"] else f"{names} {result.err}")
 
 
 def installers(scene, dest, other):
@@ -217,7 +217,7 @@ python-project "example-more" {{
     scene.check("all missing wheels are reported at once", None if result.status == 1 and not absent else f"{absent}: {result.ending}: {result.err}")
     started = [path.name for path in (dest / "logs").iterdir() if not path.name.endswith(".prefetch.log")]
     wheels = [str(path) for path in dest.rglob("*.whl")] if dest.exists() else []
-    scene.check("and nothing was built or packed", f"{started} {wheels}" if started or wheels else None)
+    scene.check("missing wheels are reported before anything is built or packed", f"{started} {wheels}" if started or wheels else None)
     nowhere = NODES.format(index=index.address, three=three).replace("house/", "no-house/")
     result = build(scene, scene.work / "pathless", nowhere, sources, env)
     fine = result.status == 1 and "wheel `example-one`, needed to build projects, is missing" in result.err and not (scene.work / "pathless/wheelhouse").exists()

@@ -90,7 +90,7 @@ def without_build(scene, bare):
     text = unwrapped(result.err)
     helpful = result.status == 2 and "has no module `build`" in text and "pip install" in text
     scene.check("a Python without build is refused with its remedy", None if helpful else f"{result.ending}: {result.err}")
-    scene.check("before anything is written", f"{dest} is there" if dest.exists() else None)
+    scene.check("a Python without build is refused before anything is written", f"{dest} is there" if dest.exists() else None)
 
 
 def stack(scene):
@@ -101,16 +101,16 @@ def stack(scene):
     before = digests(FIXTURES)
     result = scene.build(dest, nodes("projects"), env={"PIP_FIND_LINKS": links})
     scene.check("a stack of C extensions is built", result.problem)
-    scene.check("its wheels are in the packages' directory", stack_is_there(dest))
-    scene.check("checkouts are as they were", None if digests(FIXTURES) == before else "something changed")
+    scene.check("wheels of the stack are in the packages' directory", stack_is_there(dest))
+    scene.check("a build does not change checkouts", None if digests(FIXTURES) == before else "something changed")
     order = ["devel-tree: started", "example-wave: started", "example-wave: example_wave", "example-wave-cython: started",
              "example-wave-cython: example_wave_cython", "example-wave-tools: started"]
     numbers = lines_with(result.err, *order)
-    scene.check("each after its dependencies", None if None not in numbers and numbers == sorted(numbers) else f"{numbers} of {result.err}")
+    scene.check("projects are built after their dependencies", None if None not in numbers and numbers == sorted(numbers) else f"{numbers} of {result.err}")
     log = dest / "logs/example-wave-cython.log"
     text = log.read_text(encoding="utf-8") if log.is_file() else ""
     is_complete = all(words in text for words in ("render_version.py 7.1", "pep517.py wheel", "example_wave-1.2.0", "-O"))
-    scene.check("its log has commands and output", None if is_complete else text or "there is none")
+    scene.check("the log of a project has commands and output", None if is_complete else text or "there is none")
     remaining = [path for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
     scene.check("no working directory is left", f"{remaining}" if remaining else None)
     installed(scene, dest)
@@ -125,7 +125,7 @@ def installed(scene, dest):
     result = run([venv / "bin/example-wave"], scene.work)
     expected = "7.1 sine,saw 10 0 1 2 1 0 -1 -2 -1 0"
     problem = result.problem or (None if result.out.strip() == expected else f"{result.out!r} is not {expected!r}")
-    scene.check("it runs, with `^square` left out and settings handed through", problem)
+    scene.check("the stack runs, without `^square` and with its settings", problem)
 
 
 def again(scene):
@@ -138,16 +138,16 @@ def again(scene):
         result = scene.build(plain, nodes("projects"), env=env)
     finally:
         os.umask(before)
-    scene.check("the stack is built elsewhere", result.problem)
+    scene.check("the stack is built in another place", result.problem)
     one, two = digests(scene.work / "one/dist", "example_*.whl"), digests(plain / "dist", "example_*.whl")
     differ = [name for name in one if one[name] != two.get(name)]
-    scene.check("with equal bytes for any place, umask, locale and time zone", f"{differ}" if differ or not one else None)
+    scene.check("another place, umask, locale and time zone give the same bytes", f"{differ}" if differ or not one else None)
     leaks = [name for name in one if str(scene.work).encode() in _content(scene.work / "one/dist" / name)]
-    scene.check("and no path of this machine in them", f"{leaks}" if leaks else None)
+    scene.check("wheels have no path of this machine", f"{leaks}" if leaks else None)
     dest.parent.mkdir(exist_ok=True)
     result = scene.build(dest, nodes("projects"), "--only", "devel", "--only", "meta", "--only", "core", "--only", "libraries",
                          "--only", "profiler", "--only", "example-wave")
-    scene.check("a destination with a space in its name will do", result.problem)
+    scene.check("a destination may have a space in its name", result.problem)
 
 
 def unwrapped(text):
@@ -169,9 +169,9 @@ def one_anew(scene):
     scene.check("--only builds one project over an earlier run's output", result.problem)
     changed = [name for name, digest in digests(dest / "dist").items() if before.get(name) != digest]
     changed = [name for name in changed if name.endswith((".whl", ".tar.gz"))]
-    scene.check("and nothing else", None if [name[:15] for name in changed] == ["example_wave-1."] else f"{changed}")
+    scene.check("--only changes no other wheel", None if [name[:15] for name in changed] == ["example_wave-1."] else f"{changed}")
     content = b"".join(_content(dest / "dist" / name) for name in changed)
-    scene.check("with the libraries that are selected", None if b"sine,square\0" in content else "others are in it")
+    scene.check("--libs limits the wheel to the selected libraries", None if b"sine,square\0" in content else "others are in it")
 
 
 def failing(scene):
@@ -182,21 +182,21 @@ def failing(scene):
     scene.check("a failing project fails the build", None if result.status == 1 else result.ending)
     scene.check("independent projects are built and installed", stack_is_there(dest))
     lost = [name for name in wheels(dest) if "broken" in name]
-    scene.check("nothing of it remains, nor of its dependents", f"{lost}" if lost else None)
+    scene.check("a failed project and its dependents leave no wheel", f"{lost}" if lost else None)
     foreign = (dest / "dist/example_foreign-1-py3-none-any.whl").is_file()
-    scene.check("files of others stay", None if foreign else "a foreign wheel is gone")
+    scene.check("a failed build keeps other files", None if foreign else "a foreign wheel is gone")
     messages = ("building `example-broken` failed", "building its wheel ended with exit status: 1",
                 "#error this project cannot be built", "example-broken.log", "it needs `example-broken`, which was not built")
     absent = [words for words in messages if words not in result.err]
-    scene.check("the reason is printed, with the end of the log", f"{absent} not in {result.err}" if absent else None)
+    scene.check("a failed build prints the reason and the end of the log", f"{absent} not in {result.err}" if absent else None)
     log = dest / "logs/example-broken.log"
     text = log.read_text(encoding="utf-8") if log.is_file() else ""
-    scene.check("the whole log is kept", None if "#error this project cannot be built" in text else "it is not")
+    scene.check("a failed build keeps the whole log", None if "#error this project cannot be built" in text else "it is not")
     end = text.splitlines()[-2:]
     fine = len(end) == 2 and end[0].startswith("error: building its wheel") and end[1].endswith("--only example-broken")
-    scene.check("it ends with the reason, and the command to build it again", None if fine else f"{end}")
+    scene.check("the log of a failed project ends with the reason and the command to repeat it", None if fine else f"{end}")
     started = "example-needs-broken: started" in result.err
-    scene.check("its dependents were never started", "it was" if started else None)
+    scene.check("dependents of a failed project are not started", "it was" if started else None)
 
 
 MEET = '''# SPDX-License-Identifier: MIT
@@ -236,11 +236,11 @@ python-project "example-{name}" {{
 
     result = scene.build(scene.work / "both", text(60, scene.work / "place"), "--jobs", "2", "--unconfined", "--only", "example-left",
                          "--only", "example-right", sources=sources)
-    scene.check("two run at once with --jobs 2, without isolation", result.problem)
+    scene.check("--jobs 2 builds two projects without isolation at once", result.problem)
     result = scene.build(scene.work / "single", text(2, scene.work / "empty place"), "--jobs", "1", "--unconfined", "--only", "example-left",
                          "--only", "example-right", sources=sources)
     alone = result.status == 1 and "left met nobody" in result.err and "right met nobody" not in result.err
-    scene.check("one at a time with --jobs 1", None if alone else f"{result.ending}: {result.err}")
+    scene.check("--jobs 1 builds one project at a time", None if alone else f"{result.ending}: {result.err}")
 
 
 def finished_wheels(scene):
@@ -262,4 +262,4 @@ wheel "example-no-such" index="example-no-such==1"
     scene.check("wheels are taken from files and an index", None if names == expected else f"{names}: {result.err}")
     messages = ("is of the distribution `example-other`, not `example-wrong`", "fetching it ended with exit status: 1")
     absent = [words for words in messages if words not in unwrapped(result.err)]
-    scene.check("one of another name, or that no index has, is not", f"{absent} not in {result.err}" if absent or result.status != 1 else None)
+    scene.check("a wheel of another name, or that no index has, is an error", f"{absent} not in {result.err}" if absent or result.status != 1 else None)

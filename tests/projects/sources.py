@@ -97,30 +97,30 @@ def clean(scene, dest, build, commit):
     """Ignored files are excluded, and provenance names the sources and the build tools."""
     variables = {"EXAMPLE_TOKEN": SECRET, "CFLAGS": "-O0 -DOWN"}
     result = build("--require-clean", **variables)
-    scene.check("a clean checkout is built where that is required", result.problem)
+    scene.check("a clean checkout is built with the option that requires one", result.problem)
     names = wheels(dest)
     members = zipfile.ZipFile(dest / "dist" / names[0]).namelist() if names else []
     stale = [name for name in members if "cpython-39" in name or name.endswith("old.py")]
-    scene.check("with its own version, and nothing of an earlier build", f"{names}, {stale}" if stale or len(names) != 1 or "+local-" not in names[0] else None)
-    scene.check("and the ignored file that a line names", None if "example_own/there.txt" in members else f"{members}")
+    scene.check("the wheel has the project's version, and nothing of an earlier build", f"{names}, {stale}" if stale or len(names) != 1 or "+local-" not in names[0] else None)
+    scene.check("the wheel has the ignored file that a line names", None if "example_own/there.txt" in members else f"{members}")
     record = project(dest)
     source = record.get(f"project/{NAME}", {})
-    scene.check("provenance names its commit", different({"gitCommit": commit}, source.get("digest")))
-    scene.check("and its address without the password", different(f"git+https://example.org/own.git@{commit}", source.get("uri")))
+    scene.check("provenance names the checkout's commit", different({"gitCommit": commit}, source.get("digest")))
+    scene.check("provenance names the checkout's address without the password", different(f"git+https://example.org/own.git@{commit}", source.get("uri")))
     notes = source.get("annotations", {})
     tools = notes.get("tools", {})
     checks = [tools.get("python", "").startswith("3."), " " in tools.get("CC", ""), tools.get("pip", "")]
-    scene.check("the Python, the compiler and pip", None if all(checks) else f"{tools}")
+    scene.check("provenance names the Python, the compiler and pip", None if all(checks) else f"{tools}")
     environment = notes.get("environment", {})
     actual = {name: environment.get(name) for name in ("CFLAGS", "EXAMPLE_LEVEL", "PATH", "EXAMPLE_TOKEN")}
-    scene.check("the variables with an effect", different({"CFLAGS": "-O0 -DOWN", "EXAMPLE_LEVEL": "3", "PATH": None, "EXAMPLE_TOKEN": None}, actual))
-    scene.check("of those that are passed the names alone", different(["EXAMPLE_TOKEN"], notes.get("passed")))
-    scene.check("the file that a line names", different(["generated/there.txt"], list(notes.get("named", {}))))
+    scene.check("provenance has the variables with an effect", different({"CFLAGS": "-O0 -DOWN", "EXAMPLE_LEVEL": "3", "PATH": None, "EXAMPLE_TOKEN": None}, actual))
+    scene.check("provenance has only the names of passed variables", different(["EXAMPLE_TOKEN"], notes.get("passed")))
+    scene.check("provenance has the file that a line names", different(["generated/there.txt"], list(notes.get("named", {}))))
     requires = [dependency for name, dependency in record.items() if "/requires/setuptools-" in name]
     hashed = requires and all(len(dependency["digest"].get("sha256", "")) == 64 for dependency in requires)
-    scene.check("the requirements with their hashes", None if hashed else f"{list(record)}")
+    scene.check("provenance has the requirements with their hashes", None if hashed else f"{list(record)}")
     leaks = [path for path in dest.rglob("*") if path.is_file() and path.suffix in (".json", ".log", ".whl") and SECRET.encode() in path.read_bytes()]
-    scene.check("and no secret anywhere", f"{leaks}" if leaks else None)
+    scene.check("no output has a secret", f"{leaks}" if leaks else None)
     before = digests(dest / "dist")
     result = build(**variables)
     unchanged = f"{NAME}: unchanged" in result.err
@@ -136,23 +136,23 @@ def dirty(scene, dest, build, checkout, commit):
         text = unwrapped(result.err)
         reported = all(words in text for words in ("the checkout `own` is dirty", "`example_own/__init__.py`, `example_own/new.py`", "--require-clean=false"))
         scene.check(f"a dirty checkout is refused {title}", None if result.status == 1 and reported else f"{result.ending}: {result.err}")
-    scene.check("before anything is written", None if digests(dest / "dist") == before else "something changed")
+    scene.check("a refused checkout changes no package", None if digests(dest / "dist") == before else "something changed")
     result = build("--require-clean=false", CI="true")
-    scene.check("it is built otherwise", result.problem)
-    scene.check("the table says so", None if "checkout own: dirty, with example_own/__init__.py and 1 more file" in result.out else result.out)
+    scene.check("a dirty checkout is built without the option", result.problem)
+    scene.check("the closing table marks the dirty checkout", None if "checkout own: dirty, with example_own/__init__.py and 1 more file" in result.out else result.out)
     marked = [name for name in wheels(dest) if "+local.dirty-" in name]
-    scene.check("and so does its version", None if len(marked) == 1 else f"{wheels(dest)}")
+    scene.check("the version marks the dirty checkout", None if len(marked) == 1 else f"{wheels(dest)}")
     clean = [name for name in wheels(dest) if name not in marked]
     scene.check("the wheel of the clean checkout stays", None if clean and before.items() >= {(clean[0], digests(dest / "dist")[clean[0]])} else f"{clean}")
     source = project(dest, marked[0]).get(f"project/{NAME}", {})
     notes = source.get("annotations", {})
     actual = (list(source.get("digest", {})), source.get("uri"), notes.get("dirty"), notes.get("commit"), notes.get("changed"))
     expected = (["sha256"], f"git+https://example.org/own.git@{commit}", 2, commit, ["example_own/__init__.py", "example_own/new.py"])
-    scene.check("and provenance, with the hash of its files", different(expected, actual))
+    scene.check("provenance marks the dirty checkout, with the hash of its files", different(expected, actual))
     result = run([scene.rockpack, "wheel", "verify", "--json", dest / "dist" / marked[0]], scene.work)
     codes = {finding["code"] for finding in json.loads(result.out)["findings"]}
     # Some Pythons add an rpath to every module.
-    scene.check("the wheel with another version is whole", different(set(), codes - {"rpath-outside"}))
+    scene.check("the wheel with the marked version is intact", different(set(), codes - {"rpath-outside"}))
 
 
 def broken(scene, dest, build, checkout):
@@ -167,9 +167,9 @@ def broken(scene, dest, build, checkout):
     scene.check("a failed build keeps the last good wheel", different(before, after) or (None if result.status == 1 else result.ending))
     wheel_text = f"dist/{path.name}, built 2 days ago"
     reported = wheel_text in unwrapped(result.err) and f"kept {wheel_text}: this build made no wheel of {NAME}" in result.out
-    scene.check("and says which, and how old it is", None if reported else f"{result.out}{result.err}")
+    scene.check("a failed build reports the kept wheel and its age", None if reported else f"{result.out}{result.err}")
     listed = path.name in (dest / "dist/SHA256SUMS").read_text(encoding="utf-8")
-    scene.check("it stays listed, with its record", None if listed and f"project/{NAME}" in project(dest) else "it is not")
+    scene.check("the kept wheel remains listed, with its record", None if listed and f"project/{NAME}" in project(dest) else "it is not")
 
 
 def unversioned(scene, dest, build, checkout):
@@ -179,7 +179,7 @@ def unversioned(scene, dest, build, checkout):
     (checkout / LEFT_OVER[0]).unlink()
     result = build("--require-clean")
     scene.check("a checkout without version control is built", result.problem)
-    scene.check("and reported as one", None if "checkout own: no version control, files " in result.out else result.out)
+    scene.check("a checkout without version control is reported as one", None if "checkout own: no version control, files " in result.out else result.out)
     source = project(dest).get(f"project/{NAME}", {})
     notes = source.get("annotations", {})
-    scene.check("also in provenance", different(("none", {"sha256": notes.get("tree")}), (notes.get("versionControl"), source.get("digest"))))
+    scene.check("provenance marks the checkout without version control", different(("none", {"sha256": notes.get("tree")}), (notes.get("versionControl"), source.get("digest"))))

@@ -64,12 +64,12 @@ def failing(scene, dest, build, wheels_before):
     messages = ("a test of `example-tried` failed", "ended with exit status: 1", "the answer is 42", "example-tried.tests.log")
     absent = [words for words in messages if words not in text]
     scene.check("a test that fails, fails the build", f"{absent} not in {result.err}" if absent or result.status != 1 else None)
-    scene.check("it was not built again for its lines", None if "example-tried: unchanged" in result.err else result.err)
+    scene.check("changed test lines do not build the project again", None if "example-tried: unchanged" in result.err else result.err)
     log = dest / "logs/example-tried.tests.log"
     end = (log.read_text(encoding="utf-8") if log.is_file() else "").splitlines()[-1:]
     fine = end and end[0].endswith("--only example-tried") and "--projects tests" in end[0]
-    scene.check("its log ends with the command to repeat it", None if fine else f"{end}")
+    scene.check("the log of a failed test ends with the command to repeat it", None if fine else f"{end}")
     same = digests(dest / "dist", "example_*.whl") == wheels_before and wheels(dest)
-    scene.check("its wheel is made all the same", None if same else f"{wheels(dest)}")
+    scene.check("the wheel of a failed test remains", None if same else f"{wheels(dest)}")
     rebuilt = build(LINES % "", "--projects", "docs,rebuild")
-    scene.check("documentation is made again in place of the old", rebuilt.problem)
+    scene.check("new documentation replaces the old", rebuilt.problem)

@@ -13,7 +13,7 @@ PROJECTS = ("hip-python", "rocgraph", "hipgraph", "amd-pylibhipgraph")
 
 
 def rocm(scene):
-    """Return the root, from the packages of which make-artifacts made the tree."""
+    """Return a root with HIP, of the same versions as the tree that make-artifacts made."""
     lines = scene.tree.with_name(f"{scene.tree.name}.packages.tsv").read_text(encoding="utf-8").splitlines()
     versions = {name: version.replace(":", "%3a") for name, version, *_ in map(str.split, lines)}
     files = [next((scene.work / "cache/debs").glob(f"{name}_{versions.get(name)}_*.deb"), None) for name in PACKAGES]
@@ -23,7 +23,7 @@ def rocm(scene):
 
 
 def test_all(scene):
-    """Build hip-python and a wheel with native libraries; the tests of their nodes run in that root."""
+    """Build hip-python and a wheel with native libraries; the tests of their nodes run in the root with HIP."""
     scene.root, dest = rocm(scene), scene.place / "usr"
     only = [word for name in PROJECTS for word in ("--only", name)]
     words = ["build", "--manifest", scene.place, "--rocm-path", "/usr", "--sources", scene.sources, "-o", dest, *only,
@@ -37,12 +37,12 @@ def test_all(scene):
         return
     wheels = {path.name.split("-")[0]: path for path in dest.glob("dist/*.whl")}
     expected = {"hip_python", "amd_pylibhipgraph"}
-    scene.report.check("no package of artifacts is made", None if set(wheels) == expected else f"{sorted(wheels)}")
+    scene.report.check("with --rocm-path, no package of artifacts is built", None if set(wheels) == expected else f"{sorted(wheels)}")
     requires = requirements(wheels["hip_python"])
-    scene.report.check("no package of artifacts is required", f"{requires}" if any("rocm" in line for line in requires) else None)
+    scene.report.check("hip-python requires no package of artifacts", f"{requires}" if any("rocm" in line for line in requires) else None)
     members = [name for name in zipfile.ZipFile(wheels["amd_pylibhipgraph"]).namelist() if ".libs/lib" in name]
     copied = sorted(name.split("/lib")[-1].split("-")[0] for name in members)
-    scene.report.check("of libraries, only those of native projects are copied", None if copied == ["hipgraph", "rocgraph"] else f"{members}")
+    scene.report.check("the wheel has only the libraries of native projects", None if copied == ["hipgraph", "rocgraph"] else f"{members}")
 
 
 def requirements(wheel):

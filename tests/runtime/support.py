@@ -1,4 +1,4 @@
-"""Small ROCm: wheels and an sdist from the templates, like rockpack's."""
+"""Packages of a small ROCm, built from the templates like rockpack's."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RUNTIME = ROOT / "runtime" / "runtime"
 COMMON = ROOT / "runtime" / "common"
 VERSION = "7.2.4"
 NO_GPU = "/nonexistent"
-# Tests of many moments or orders take all if this is set, otherwise a sample.
+# With this variable, tests of many moments or orders check all, otherwise a sample.
 THOROUGH = bool(os.environ.get("ROCKPACK_THOROUGH"))
 
 _PLATFORM = sysconfig.get_platform().replace("-", "_").replace(".", "_")
@@ -260,7 +260,7 @@ def libraries(**changes: Any) -> Wheel:
 
 
 def device(isa: str, part: str | None = None, **changes: Any) -> Wheel:
-    """Return the device package of an ISA, or one of several."""
+    """Return the device package of an ISA, or its part `part`."""
     name, suffix = (isa, "") if part is None else (f"{isa}-device-{part}", f"-{part}")
     link = {
         "relpath": f"lib/db/{name}.dat",
@@ -478,7 +478,7 @@ def environment(**variables: str) -> dict[str, str]:
 
 
 class Layout:
-    """Site-packages directory with wheels unpacked by no installer."""
+    """Site-packages directory with wheels that are unpacked without an installer."""
 
     def __init__(
         self,
@@ -511,7 +511,7 @@ class Layout:
                 path.chmod(member.external_attr >> 16 & 0o777 or 0o644)
 
     def add_metadata(self, distribution: str, version: str) -> None:
-        """Add a metadata directory, which the selector has none of."""
+        """Add a metadata directory, because `Layout` has none of the selector."""
         directory = self.site / f"{distribution.replace('-', '_')}-{version}.dist-info"
         directory.mkdir()
         text = f"Metadata-Version: 2.4\nName: {distribution}\nVersion: {version}\n"

@@ -1,4 +1,4 @@
-"""`rocm-sdk test`: faults have a failed case and an exit status."""
+"""`rocm-sdk test`: each fault of an installation fails a case and the command."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class SelfTest(unittest.TestCase):
         self.layout = support.Layout(
             self, support.core(), support.libraries(), support.device("gfx942")
         )
-        # Layout has no installer, so the scripts are written to their places in RECORD.
+        # Layout has no installer, so the test writes the scripts and their rows of RECORD.
         for name in ("hipcc", "rocminfo", "offload-arch"):
             self.add_script(name)
 
@@ -153,7 +153,7 @@ class SelfTest(unittest.TestCase):
         self.assertRegex(failures["script:rocminfo"], r"; remedy: .*libnuma\.so\.1")
         self.assertIn("; remedy: install the packages", failures["script:offload-arch"])
 
-    def test_scripts_that_end_before_they_start(self) -> None:
+    def test_scripts_that_fail_to_start_their_program(self) -> None:
         for text, reason in (
             ("exec python3 -c 'import gone_module'", "ModuleNotFoundError: No module named 'gone_module'"),
             ("exec python3 -c 'from os import gone'", "ImportError: cannot import name 'gone' from 'os'"),
@@ -189,8 +189,8 @@ class SelfTest(unittest.TestCase):
         self.assertEqual(
             failures,
             {
-                "devel:rocm-sdk-core": "1 libraries are not in the tree: lib/libhiprtc.so.7",
-                "devel:rocm-sdk-libraries": "1 libraries differ: lib/libhipblas.so.3",
+                "devel:rocm-sdk-core": "the tree lacks libraries: lib/libhiprtc.so.7",
+                "devel:rocm-sdk-libraries": "libraries differ in the tree: lib/libhipblas.so.3",
             },
         )
 

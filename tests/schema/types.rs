@@ -46,11 +46,15 @@ fn the_published_schemas_match_the_types() {
 /// Compares the schema of `T` with `schema/{name}-{format}.schema.json`.
 fn published<T: JsonSchema>(name: &str, format: u32) {
     let schema = schema_of::<T>(&format!("urn:rockpack:schema:{name}-{format}"));
-    assert_eq!(untold(&schema, name), Vec::<String>::new(), "each of these wants a doc comment");
+    assert_eq!(undescribed(&schema, name), Vec::<String>::new(), "these have no doc comment");
     let mut text = String::new();
     write(&schema, 0, &mut text);
     text.push('\n');
-    assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), schema, "nothing is lost in writing");
+    assert_eq!(
+        serde_json::from_str::<Value>(&text).unwrap(),
+        schema,
+        "the written schema is complete"
+    );
     workbench::expected::compare(&format!("schema/{name}-{format}.schema.json"), &text);
 }
 
@@ -58,7 +62,7 @@ fn generator() -> SchemaGenerator {
     SchemaSettings::draft2020_12().for_serialize().into_generator()
 }
 
-/// Returns the schema of `T` with its description: closed, and with `id` as name.
+/// Returns the schema of `T` in the published form, named `id`.
 fn schema_of<T: JsonSchema>(id: &str) -> Value {
     let mut schema = generator().into_root_schema_for::<T>().to_value();
     settle(&mut schema, false);
@@ -71,10 +75,10 @@ fn schema_of<T: JsonSchema>(id: &str) -> Value {
     schema
 }
 
-/// Converts a derived schema and everything below it to the published form.
+/// Converts a derived schema and everything below it to the published form, in which objects are
+/// closed: other properties are invalid.
 ///
-/// `part` marks one of several alternatives; the schema above describes and closes their common
-/// object.
+/// `part` marks one of several alternatives for an object that the schema above closes.
 fn settle(schema: &mut Value, part: bool) {
     unlink_description(schema);
     let Value::Object(map) = schema else { return };
@@ -123,12 +127,12 @@ fn settle_properties(schema: &mut Map<String, Value>) {
         settle(property, false);
         give_title(property, name);
         // A case of an enum is not a field: its description belongs to the object.
-        let says = match property.get("const") {
-            Some(tag) => Some(format!("Which case this is: always {tag} here.").into()),
+        let description = match property.get("const") {
+            Some(tag) => Some(format!("Tag of the case: always {tag}.").into()),
             None => case.clone().filter(|_| only),
         };
-        if let (None, Some(says)) = (property.get("description"), says) {
-            property["description"] = says;
+        if let (None, Some(description)) = (property.get("description"), description) {
+            property["description"] = description;
         }
     }
 }
@@ -167,26 +171,27 @@ fn give_title(schema: &mut Value, name: &str) {
 }
 
 /// Returns every property and type below `schema` without a description.
-fn untold(schema: &Value, at: &str) -> Vec<String> {
+fn undescribed(schema: &Value, at: &str) -> Vec<String> {
     let Value::Object(map) = schema else { return Vec::new() };
-    let told = |schema: &Value| schema["title"].is_string() && schema["description"].is_string();
-    let mut found = Vec::new();
+    let is_described =
+        |schema: &Value| schema["title"].is_string() && schema["description"].is_string();
+    let mut places = Vec::new();
     for (keyword, value) in map {
         for (name, below) in value.as_object().into_iter().flatten() {
             let at = format!("{at} {keyword} {name}");
-            if matches!(keyword.as_str(), "properties" | "$defs") && !told(below) {
-                found.push(at.clone());
+            if matches!(keyword.as_str(), "properties" | "$defs") && !is_described(below) {
+                places.push(at.clone());
             }
-            found.extend(untold(below, &at));
+            places.extend(undescribed(below, &at));
         }
         for case in value.as_array().into_iter().flatten() {
             if keyword == "oneOf" && !case["description"].is_string() {
-                found.push(format!("{at} {keyword}"));
+                places.push(format!("{at} {keyword}"));
             }
-            found.extend(untold(case, at));
+            places.extend(undescribed(case, at));
         }
     }
-    found
+    places
 }
 
 /// Keywords in reading order; all others follow by name.
@@ -248,10 +253,9 @@ fn block<T>(
     let _ = write!(out, "\n{}{close}", "  ".repeat(depth));
 }
 
-/// Checks that undescribed properties are found.
 #[test]
-fn missing_descriptions_are_found() {
+fn finds_properties_without_description() {
     let mut bare = schema_of::<Origin>("urn:test");
     bare["properties"]["path"]["description"] = Value::Null;
-    assert_eq!(untold(&bare, "origin"), ["origin properties path"]);
+    assert_eq!(undescribed(&bare, "origin"), ["origin properties path"]);
 }

@@ -96,7 +96,7 @@ def check(bench, report):
     result = installation.pip("uninstall", "--yes", "rocm", "rocm-sdk-core", "rocm-sdk-libraries", "rocm-sdk-devel",
                               "rocm-sdk-device-gfx1151")
     remaining = sorted(map(str, installation.files() ^ before))
-    report.check("pip uninstalls all of it", result.status and result.err or ", ".join(remaining))
+    report.check("pip uninstalls the packages with the devel tree", result.status and result.err or ", ".join(remaining))
 
 
 def _self_test(installation, report):
@@ -111,7 +111,7 @@ def _self_test(installation, report):
     tree = [path for path in (installation.site / "_rocm_sdk_devel").rglob("*") if path.is_file()]
     unknown = [path for path in tree if f"{path.relative_to(installation.site).as_posix()}," not in record]
     unknown = [path for path in unknown if ".device-" not in path.name and "gfx1151" not in path.name]
-    report.check("RECORD has its files", ", ".join(map(str, unknown)) or (None if tree else "there are none"))
+    report.check("RECORD has the files of the devel tree", ", ".join(map(str, unknown)) or (None if tree else "there are none"))
 
 
 def _scripts(installation, report):
@@ -123,13 +123,13 @@ def _scripts(installation, report):
     for status in ("0x0", "0x7", "0xff", "0xc000013a", "0xffffffff"):
         result = installation.run("-c", STATUS, script, STATUS=status)
         status_printed = result.out.split(" ")[0]
-        report.check(f"and the exit status {status}", None if status_printed == status else f"{result.out} {result.err}")
+        report.check(f"a console script returns the exit status {status}", None if status_printed == status else f"{result.out} {result.err}")
     result = installation.run("-c", CONTROL_C, script, WAIT="handled", STATUS="0x5")
-    report.check("Control-C is the program's own affair", None if result.out == "0x5\n" else f"{result.out} {result.err}")
+    report.check("a program can handle Control-C and return a status", None if result.out == "0x5\n" else f"{result.out} {result.err}")
     program = installation.site / "_rocm_sdk_devel" / "bin" / "hipcc.exe"
     # Windows says 0xc000013a, Wine 0.
     alone, through = (installation.run("-c", CONTROL_C, one, WAIT="default").out for one in (program, script))
-    report.check("and ends the script as it ends the program", None if alone == through else f"{alone} {through}")
+    report.check("Control-C ends the script as it ends the program", None if alone == through else f"{alone} {through}")
     programs = [installation.site / name / "bin" / "hipconfig.exe" for name in ("_rocm_sdk_core", "_rocm_sdk_devel")]
     hidden = [program.rename(program.with_suffix(".hidden")) for program in programs]
     result = installation.script("hipconfig")
@@ -141,7 +141,7 @@ def _scripts(installation, report):
 
 def _doctor(installation, report):
     result = installation.script("rocm-sdk", "doctor")
-    report.check("the doctor has nothing to say", None if "everything is in order" in result.out else result.out + result.err)
+    report.check("the doctor reports nothing", None if "everything is in order" in result.out else result.out + result.err)
     library = installation.site / "_rocm_sdk_core" / "bin" / "amdhip64_7.dll"
     driver = installation.windows.system / "amdhip64_7.dll"
     shutil.copy(library, driver)
@@ -149,9 +149,9 @@ def _doctor(installation, report):
         result = installation.script("rocm-sdk", "doctor", HIP_PATH="C:\\Program Files\\SDK")
         wins = f"amdhip64_7.dll: {windows_path(library)}"
         good = wins in result.out and "wins over C:\\windows\\System32\\amdhip64_7.dll" in result.out
-        report.check("it says which of two libraries wins", None if good else result.out + result.err)
+        report.check("the doctor names the winner of two libraries", None if good else result.out + result.err)
         good = "HIP_PATH: it is C:\\Program Files\\SDK, which does not exist" in result.out
-        report.check("and that a variable leads elsewhere", None if good else result.out)
+        report.check("the doctor reports a variable with another directory", None if good else result.out)
         output = installation.run("-c", LOADED_BEFORE).out
         good = "system32\\amdhip64_7.dll was loaded before" in output
         report.check("a DLL that was loaded before is reported", None if good else output)
@@ -173,7 +173,7 @@ def _long_paths(installation, report, work):
     tree = site / "_rocm_sdk_devel"
     longest = max((len(windows_path(path)) + len(".partial\\_rocm_sdk_devel") for path in tree.rglob("*")), default=0)
     good = result.status == 0 and longest > 259
-    report.check("a workspace with long paths is no obstacle", None if good else f"{longest}: {result.err}")
+    report.check("`rocm-sdk init` accepts a workspace with long paths", None if good else f"{longest}: {result.err}")
     result = installation.run("-m", "rocm_sdk", "doctor", PYTHONPATH=windows_path(site))
-    report.check("nor for the doctor", None if "devel     expanded" in result.out else result.out + result.err)
+    report.check("the doctor accepts a workspace with long paths", None if "devel     expanded" in result.out else result.out + result.err)
     shutil.rmtree(site)

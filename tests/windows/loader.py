@@ -38,7 +38,7 @@ package "libs" kind="runtime" {
 }
 system-library "kernel32.dll" "msvcrt.dll"
 """
-# Name, source, and linked libraries; a name behind `;` is loaded late.
+# Artifact, name, source, linked library, and library that is loaded at its first call.
 LIBRARIES = [
     ("base_lib", "comgr", "int answer(void) { return 42; }", "", ""),
     ("base_lib", "hip_7", "int answer(void); int hip(void) { return answer() + 1; }", "comgr", ""),
@@ -48,9 +48,10 @@ LIBRARIES = [
 
 
 def demo(bench, report):
-    """The loader accepts every DLL of the demo's packages.
+    """Check that the loader accepts every DLL of the demo's packages.
 
-    They import no function of each other, so that Wine need not search the DLLs that they name.
+    These DLLs import no functions of each other, so the loader has nothing to resolve in DLLs that
+    Wine lacks.
     """
     site = bench.work / "site"
     shutil.rmtree(site, ignore_errors=True)
@@ -66,7 +67,7 @@ def demo(bench, report):
 
 
 class Scene:
-    """Artifacts of real DLLs, planned by rockpack and loaded from where the plan puts them."""
+    """Artifacts of real DLLs, planned by rockpack and loaded at the planned paths."""
 
     def __init__(self, bench, name, opened=True):
         self.opened = opened
@@ -86,7 +87,7 @@ class Scene:
         return result.err if result.status else ""
 
     def load(self, name, *call, first=()):
-        """Install the packages and load a library, after others."""
+        """Install the packages, and load the libraries `first`, then `name`; optionally call it."""
         site = self.place / "site"
         for artifact, package in [("base_lib", "core"), ("blas_lib", "libs")]:
             stage = self.place / "artifacts" / f"{artifact}_generic" / "stage"
@@ -97,7 +98,7 @@ class Scene:
 
 
 def make(bench):
-    """Compile the libraries once; each imports others as a linker has it."""
+    """Compile the libraries once, with the imports that a linker writes."""
     place = bench.work / "made"
     shutil.rmtree(place, ignore_errors=True)
     libraries = bench.work / "libraries"
@@ -109,8 +110,8 @@ def make(bench):
         text = libraries / f"{name}.c"
         text.write_text(source + "\n")
         exported = libraries / f"{name}.def"
-        last = source.rpartition("int ")[2].partition("(")[0]
-        exported.write_text(f"LIBRARY {name}.dll\nEXPORTS\n{last}\n")
+        function = source.rpartition("int ")[2].partition("(")[0]
+        exported.write_text(f"LIBRARY {name}.dll\nEXPORTS\n{function}\n")
         for kind in ("--output-lib", "--output-delaylib"):
             run(["x86_64-w64-mingw32-dlltool", "-d", exported, kind, libraries / f"{name}{kind[9:]}.a"], libraries)
         linked = [libraries / f"{needs}lib.a"] if needs else []
@@ -121,7 +122,7 @@ def make(bench):
 
 
 def _list_delayed(file, name):
-    """Let the header lead to the table of delay imports, as other linkers than GNU's do."""
+    """Enter the table of delay imports in the header, because GNU's linker does not."""
     data = bytearray(file.read_bytes())
     word = functools.partial(int.from_bytes, byteorder="little")
     header = word(data[0x3C:0x40])
@@ -129,20 +130,21 @@ def _list_delayed(file, name):
     sections = [first + 40 * at for at in range(word(data[header + 6 : header + 8]))]
     for at in sections:
         size, address, raw, offset = struct.unpack_from("<IIII", data, at + 8)
-        called = data.find(name.encode() + b"\0", offset, offset + min(size, raw))
-        where = data.find(struct.pack("<II", 1, address + called - offset))
-        if called >= 0 and where >= 0:
-            _put_table(data, header, sections, bytes(data[where : where + 32]))
+        dll = data.find(name.encode() + b"\0", offset, offset + min(size, raw))
+        # An entry begins with its attributes, 1, and the address of the name.
+        entry = data.find(struct.pack("<II", 1, address + dll - offset))
+        if dll >= 0 and entry >= 0:
+            _put_table(data, header, sections, bytes(data[entry : entry + 32]))
             file.write_bytes(data)
             return
     raise RuntimeError(f"{file} has no table of delay imports")
 
 
 def _put_table(data, header, sections, entry):
-    """Put a table of this entry, and an empty entry as its end, behind a section's content."""
+    """Put a table of this entry, and an empty entry as its end, after a section's content."""
     for at in sections:
         size, address, raw, offset = struct.unpack_from("<IIII", data, at + 8)
-        if raw >= size + 80:
+        if raw >= size + 80:  # the table, and up to 15 bytes before it
             place = -(-size // 16) * 16
             data[offset + place : offset + place + 64] = entry + bytes(32)
             struct.pack_into("<I", data, at + 8, place + 64)
@@ -151,54 +153,54 @@ def _put_table(data, header, sections, entry):
     raise RuntimeError("no section has room for a table")
 
 
-def _expect(report, name, actual, expected):
+def _check_equal(report, name, actual, expected):
     return report.check(name, None if actual == expected else f"{actual!r}, not {expected!r}")
 
 
 def real(bench, report):
-    """Plan and loader agree on DLLs of a real linker."""
+    """Check that plan and loader agree on DLLs of a real linker."""
     make(bench)
     whole = Scene(bench, "whole")
     report.check("DLLs that find each other are planned", whole.plan())
     output = whole.load("blas.dll", "blas", first=["solver.dll"])
-    _expect(report, "and loaded, with one that is needed late", output, "blas 50")
+    _check_equal(report, "a DLL is loaded, and calls one that was loaded before", output, "blas 50")
     # Delay loads search the program's directory, and not the DLL's.
     output = whole.load("blas.dll", "blas")
-    _expect(report, "which has to be loaded before it is called", output, DELAY_LOAD_FAILED)
+    _check_equal(report, "a call of a DLL in the DLL's directory fails, unless it was loaded before", output, DELAY_LOAD_FAILED)
 
     closed = Scene(bench, "closed", opened=False)
     kdl = closed.place / "packages.kdl"
     kdl.write_text(kdl.read_text().replace('find-library "hip" dll="bin/hip*.dll"', ""))
-    _refused(report, "an import in another package's directory that nothing opens", closed, "does not find `hip_7.dll`")
-    _expect(report, "and the loader does not look there", closed.load("blas.dll"), NOT_FOUND)
+    _check_refused(report, "an import in another package's directory that is not opened", closed, "does not find `hip_7.dll`")
+    _check_equal(report, "the loader does not search a package's directory that is not opened", closed.load("blas.dll"), NOT_FOUND)
 
     missing = Scene(bench, "missing")
     missing.file("base_lib", "comgr.dll").unlink()
-    _refused(report, "an import that is nowhere", missing, "`comgr.dll`")
-    _expect(report, "and the loader does not find it either", missing.load("hip_7.dll"), NOT_FOUND)
+    _check_refused(report, "an import that no package has", missing, "`comgr.dll`")
+    _check_equal(report, "the loader does not find an import that no package has", missing.load("hip_7.dll"), NOT_FOUND)
 
     late = Scene(bench, "late")
     late.file("blas_lib", "solver.dll").unlink()
-    _refused(report, "a delay import that is nowhere", late, "`solver.dll`")
-    _expect(report, "its DLL loads", late.load("blas.dll"), "loaded")
-    _expect(report, "and fails when it is called", late.load("blas.dll", "blas"), DELAY_LOAD_FAILED)
+    _check_refused(report, "a delay import that no package has", late, "`solver.dll`")
+    _check_equal(report, "a DLL with a delay import that no package has is loaded", late.load("blas.dll"), "loaded")
+    _check_equal(report, "a call of a delay import that no package has fails", late.load("blas.dll", "blas"), DELAY_LOAD_FAILED)
 
     case = Scene(bench, "case")
     case.file("base_lib", "comgr.dll").rename(case.file("base_lib", "COMGR.DLL"))
-    report.check("a name in other letters is planned", case.plan())
-    _expect(report, "and found", case.load("hip_7.dll", "hip"), "hip 43")
+    report.check("an import with another case is planned", case.plan())
+    _check_equal(report, "an import with another case is found", case.load("hip_7.dll", "hip"), "hip 43")
 
     elsewhere = Scene(bench, "elsewhere")
     deep = elsewhere.file("base_lib", "x").parent.parent / "lib" / "comgr.dll"
     deep.parent.mkdir()
     elsewhere.file("base_lib", "comgr.dll").rename(deep)
-    _refused(report, "an import in a directory that nothing opens", elsewhere, "does not find `comgr.dll`")
-    _expect(report, "and the loader does not look there", elsewhere.load("hip_7.dll"), NOT_FOUND)
+    _check_refused(report, "an import in a subdirectory that is not opened", elsewhere, "does not find `comgr.dll`")
+    _check_equal(report, "the loader does not search a subdirectory that is not opened", elsewhere.load("hip_7.dll"), NOT_FOUND)
 
     twice = Scene(bench, "twice")
     other = compiled(["-shared", "-x", "c", _source(bench, "int hip(void) { return 1; }")], twice.file("blas_lib", "hip_7.dll"))
     report.check("two DLLs of a name are planned, with a warning", twice.plan())
-    _expect(report, f"the one beside the file is loaded, {other.name}",
+    _check_equal(report, f"of two DLLs of a name, the one in the file's directory is loaded: {other.name}",
             twice.load("blas.dll", "blas", first=["solver.dll"]), "blas 8")
 
     machine = Scene(bench, "machine")
@@ -207,14 +209,14 @@ def real(bench, report):
     at = int.from_bytes(data[0x3C:0x40], "little") + 4
     data[at : at + 2] = (0xAA64).to_bytes(2, "little")
     file.write_bytes(data)
-    _refused(report, "a DLL for another processor", machine, "is for another processor")
-    _expect(report, "and the loader does not load it", machine.load("comgr.dll"), NOT_FOR_THIS_MACHINE)
+    _check_refused(report, "a DLL for another processor", machine, "is for another processor")
+    _check_equal(report, "the loader refuses a DLL for another processor", machine.load("comgr.dll"), NOT_FOR_THIS_MACHINE)
 
     cut = Scene(bench, "cut")
     file = cut.file("base_lib", "comgr.dll")
     file.write_bytes(file.read_bytes()[:700])
-    _refused(report, "a DLL that is cut short", cut, "is malformed")
-    _expect(report, "and the loader does not load it", cut.load("comgr.dll"), NOT_FOR_THIS_MACHINE)
+    _check_refused(report, "a truncated DLL", cut, "is malformed")
+    _check_equal(report, "the loader refuses a truncated DLL", cut.load("comgr.dll"), NOT_FOR_THIS_MACHINE)
 
 
 def _source(bench, text):
@@ -223,6 +225,6 @@ def _source(bench, text):
     return path
 
 
-def _refused(report, name, scene, part):
+def _check_refused(report, name, scene, part):
     text = " ".join(scene.plan().replace("│", " ").split())
     report.check(f"{name} is refused", None if part in text else text or "it was planned")

@@ -11,7 +11,7 @@ use crate::architecture::rust_text::{Kind, token};
 pub enum Area {
     /// Comments of `src` and `crates`.
     Comments,
-    /// String literals of `src` and `crates` with four words or more, tests excepted: messages,
+    /// String literals of `src` and `crates` with four words or more, except in tests: messages,
     /// helps, notes.
     Texts,
     /// Markdown, the changelog excepted.
@@ -50,7 +50,7 @@ pub fn of_checkout(area: Area) -> Vec<Passage> {
         directories.iter().flat_map(|name| WalkDir::new(root.join(name)).sort_by_file_name())
     {
         let entry = entry.unwrap();
-        if entry.path().extension().is_none_or(|found| found != extension) {
+        if entry.path().extension().is_none_or(|other| other != extension) {
             continue;
         }
         let file = entry.path().strip_prefix(root).unwrap().to_str().unwrap().replace('\\', "/");

@@ -22,8 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(20);
 /// Attempts to remove all paths, because threads that still run can create files in them again.
 const ATTEMPTS: u32 = 50;
-/// Pause between these attempts.
-const BETWEEN: Duration = Duration::from_millis(2);
+const ATTEMPT_PAUSE: Duration = Duration::from_millis(2);
 
 static REGISTERED: Mutex<Registered> = Mutex::new(Registered { next: 0, things: BTreeMap::new() });
 static UNDISTURBED: RwLock<()> = RwLock::new(());
@@ -67,14 +66,14 @@ pub fn path(path: PathBuf) -> Registration {
 pub fn temporary<T: AsRef<Path>>(
     make: impl FnOnce() -> io::Result<T>,
 ) -> io::Result<(T, Registration)> {
-    let _together = undisturbed();
-    let place = make()?;
-    let registration = path(place.as_ref().to_owned());
-    Ok((place, registration))
+    let _undisturbed = undisturbed();
+    let created = make()?;
+    let registration = path(created.as_ref().to_owned());
+    Ok((created, registration))
 }
 
-/// Registers a function that returns whether its thing is gone. It may run several times, while
-/// other threads still work.
+/// Registers a function that removes something, and returns true once it is gone. It may run
+/// several times, while other threads still work.
 pub fn removal(remove: impl Fn() -> bool + Send + 'static) -> Registration {
     add(Thing::Removal(Box::new(remove)))
 }
@@ -92,7 +91,7 @@ pub struct Undisturbed {
 }
 
 /// Starts an operation that must not be cut off; blocks once [`run`] has begun. A thread must not
-/// hold two guards: [`run`] may wait between them.
+/// hold two guards, because it would wait for itself if [`run`] begins between them.
 pub fn undisturbed() -> Undisturbed {
     Undisturbed { _held: UNDISTURBED.read().unwrap_or_else(PoisonError::into_inner) }
 }
@@ -127,7 +126,7 @@ pub fn run() {
     };
     // Other threads may add files during the removal.
     let all_gone = || (removals().filter(|remove| !remove()).count() == 0).then_some(());
-    retry::until(ATTEMPTS, BETWEEN, all_gone);
+    retry::until(ATTEMPTS, ATTEMPT_PAUSE, all_gone);
     // Other threads block on these locks until the process exits.
     std::mem::forget(registered);
     std::mem::forget(quiet);
@@ -146,6 +145,7 @@ fn end_programs(groups: &[Pid]) {
         std::thread::sleep(PAUSE);
     }
     each(Signal::KILL);
+    // Last, because programs of the groups that outlive their parent become orphans here.
     end_orphans();
 }
 

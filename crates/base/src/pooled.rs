@@ -1,6 +1,5 @@
-//! Inputs of which few are open at a time.
-//!
-//! A command takes any number of packages, but a process may open few files (`ulimit -n`).
+//! Input files of which few are open at a time, because a command takes any number of packages, but
+//! a process may open few files (`ulimit -n`).
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -11,7 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use crate::identity::FileState;
 use crate::regular;
 
-/// Files that stay open between uses: a thread reads many members of one file in turn.
+/// Number of files that stay open between uses, because a thread reads many members of one file in
+/// turn. The file that was opened first is closed first.
 const KEPT: usize = 16;
 
 static OPEN: Mutex<VecDeque<Arc<File>>> = Mutex::new(VecDeque::new());
@@ -25,7 +25,7 @@ pub struct PooledFile {
 }
 
 impl PooledFile {
-    /// Takes an open file; it may be closed until it is read.
+    /// Takes an open file, which may be closed before its next use.
     pub fn new(file: fs_err::File) -> io::Result<Self> {
         let state = FileState::new(&file.metadata()?);
         let (file, path) = file.into_parts();
@@ -38,6 +38,7 @@ impl PooledFile {
     /// # Errors
     /// If another program changed or replaced it.
     pub fn get(&self) -> io::Result<Arc<File>> {
+        // Held while the file is opened, so that two threads do not open it twice.
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(file) = open.upgrade() {
             return Ok(file);

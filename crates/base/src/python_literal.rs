@@ -19,8 +19,8 @@ pub fn assignment(name: &str, value: &Value) -> String {
     text
 }
 
-/// [`assignment`] of a mapping with these values and `shared` ones, in pieces. [`entry`] makes
-/// shared values.
+/// [`assignment`] of a mapping in pieces, of which those of `shared` are not copied: [`entry`]
+/// formats them once for many modules.
 pub fn pieces(
     name: &str,
     values: &Map<String, Value>,
@@ -45,7 +45,7 @@ pub fn pieces(
     pieces
 }
 
-/// Value of an entry of a mapping that is not inside of another.
+/// Formats a value for an entry of the outermost mapping.
 pub fn entry(value: &Value) -> String {
     let mut text = String::new();
     literal(value, 1, &mut text);
@@ -139,8 +139,8 @@ fn string_len(text: &str) -> usize {
     end.map_or(text.len(), |(offset, _)| offset + 1)
 }
 
-/// Makes an injective Python name: `-` becomes `_`, other special characters become hexadecimal
-/// between `_`.
+/// Makes a Python name that is different for each text: `-` becomes `_`, other special characters
+/// become hexadecimal between `_`.
 pub fn identifier(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {

@@ -31,7 +31,9 @@ struct Text {
     name: String,
     file: Option<String>,
     whole: String,
+    /// Text for pictures, if it differs: without control characters.
     drawn: OnceLock<Option<String>>,
+    /// Offsets of line breaks.
     breaks: Vec<usize>,
 }
 
@@ -76,15 +78,15 @@ impl Source {
         &self.0.whole
     }
 
-    /// A text at a path relative to this one.
+    /// Creates a source at a path relative to this one.
     #[must_use]
     pub fn sibling(&self, path: &str, text: impl Into<String>) -> Self {
         let sibling_of = |name: &str| Path::new(name).with_file_name(path).display().to_string();
         Self::from_parts(sibling_of(self.name()), self.file().map(sibling_of), text.into())
     }
 
-    /// Returns true if its name is below the directory of another name. A name without directory
-    /// has none below it.
+    /// Returns true if the name is below the directory of the other name. Nothing is below a name
+    /// without directory.
     pub fn is_below(&self, other: &Self) -> bool {
         let directory = Path::new(other.name()).parent().unwrap_or(Path::new(""));
         directory != Path::new("") && Path::new(self.name()).starts_with(directory)
@@ -250,7 +252,7 @@ impl Problem {
         Self { usage: true, ..Self::error(code, message) }
     }
 
-    /// Sets the fact at fault: of problems with equal code and fact, a collection keeps the first.
+    /// Sets the fact at fault. Of problems with equal code and fact, [`Problems`] keeps the first.
     #[must_use]
     pub fn of_fact(mut self, fact: impl Into<String>) -> Self {
         self.fact = Some(fact.into().into());
@@ -409,31 +411,32 @@ impl From<Problem> for Problems {
 
 /// Most similar name, if any. Case counts less than letters, and `_` is like `-`.
 pub fn nearest<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // The comparison takes time in the square of the length.
+    // The time of the comparison is quadratic in the length.
     const LONGEST: usize = 200;
-    // One slip in two letters would make every short name near.
+    // Every name of two letters is one slip from every other.
     const SHORTEST: usize = 3;
     let folded = |text: &str| text.to_ascii_lowercase().replace('_', "-");
     let folded_text = folded(text);
     let likeness = |name: &str| {
         let exact = strsim::jaro_winkler(text, name);
         let folded = folded(name);
-        // One slip of the keyboard counts for more than an equal beginning.
+        // A name with one slip wins over any that only begins alike, and an exact match over one
+        // that differs in case.
         let is_slip = text.len() >= SHORTEST && strsim::osa_distance(&folded_text, &folded) <= 1;
         exact.max(strsim::jaro_winkler(&folded_text, &folded) - 0.01) + f64::from(u8::from(is_slip))
     };
     let names = names.into_iter().filter(|_| text.len() <= LONGEST);
     names
         .map(|name| (likeness(name), name))
+        // Below, the names have little in common.
         .filter(|(likeness, _)| *likeness > 0.8)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, name)| name)
 }
 
 /// Name that a text misspells by one or two letters, by case, or by `_` for `-`; `None` for a known
-/// name.
-///
-/// Names that differ in digits, or by a part of two letters, are different names.
+/// name. Names that differ only in digits, or by two adjacent letters, are different names, such as
+/// `python` and `python3`, `rocblas` and `rocblaslt`.
 pub fn misspelled<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let most = match text.len() {
         0..4 => return None,
@@ -462,11 +465,13 @@ pub fn misspelled<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> O
     best.map(|(_, name)| name)
 }
 
+/// Returns true if only digits differ.
 fn are_versions(left: &str, right: &str) -> bool {
     let letters = |text: &str| text.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
     left != right && letters(left) == letters(right)
 }
 
+/// Returns true if one is the other without two adjacent letters.
 fn is_part(left: &str, right: &str) -> bool {
     let pairs = || left.bytes().zip(right.bytes());
     let start = pairs().take_while(|(a, b)| a == b).count();

@@ -166,7 +166,7 @@ pub enum ExecuteError {
     },
 }
 
-/// Without effect on packages' bytes.
+/// Settings without effect on the bytes of packages.
 #[derive(Debug)]
 pub struct Settings {
     /// Limit of the process's memory in bytes.
@@ -223,7 +223,7 @@ pub fn execute(
         Ok(packages) => packages,
         Err(Unfinished { error, offers }) => {
             let archive = |(path, offer)| cache::Archive { path: stage.path(&path), offer };
-            // Also a shared cache gets the finished packages.
+            // The cache keeps finished packages of a failed build, so that the next one is faster.
             let cache = settings.digests.into_cache();
             cache.map(|cache| cache.finish(offers.into_iter().map(archive).collect()));
             return Err(error);
@@ -341,6 +341,7 @@ impl<'b> Build<'b> {
         }
     }
 
+    /// Fetches members from a shared cache, in the order in which the queues need them.
     fn bring(self, wheels: &[Vec<pack::Packable<'_>>], is_over: &AtomicBool) {
         let Some(source) = self.lookup.and_then(|lookup| lookup.0.source()) else { return };
         let mut wheels: Vec<&[pack::Packable<'_>]> = wheels.iter().map(Vec::as_slice).collect();
@@ -431,7 +432,7 @@ impl<'b> Build<'b> {
             });
         let (mut built, mut offers) = (Vec::new(), Vec::new());
         for (package, offer) in packages {
-            // The hash is the last step.
+            // Only finished packages have a hash, because it is the last step.
             if !package.sha256.is_empty() {
                 offers.extend(offer.map(|offer| (package.path.clone(), offer)));
             }

@@ -396,10 +396,10 @@ fn publish_index(
     let mut summary = counted(&placed, &states);
     let above = above.map(|above| above.with_new_pages(&pages));
     if options.dry_run {
-        let recorded = record.tell(report)?;
-        Survey::tell(&placed, &states, report);
-        summary.pages = pages.tell(&order::dependencies_first(&placed), report);
-        summary.pages += above.map_or(Ok(0), |above| above.tell(report))?;
+        let recorded = record.preview(report)?;
+        Survey::preview(&placed, &states, report);
+        summary.pages = pages.preview(&order::dependencies_first(&placed), report);
+        summary.pages += above.map_or(Ok(0), |above| above.preview(report))?;
         summary.pages += usize::from(recorded);
         return Ok(summary);
     }

@@ -1,4 +1,4 @@
-//! Makes the projects and wheels of a plan.
+//! Makes the wheels of a plan's projects, from any thread.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -34,32 +34,38 @@ mod begun;
 
 use begun::Begun;
 
+/// Result of an item.
 pub(crate) struct Product {
     wheels: Vec<PathBuf>,
     took: Duration,
     is_reused: bool,
+    /// Result of tests or documentation.
     ran: Option<Ran>,
 }
 
 pub struct Failure {
     reason: String,
+    /// Last lines of the log.
     tail: Vec<String>,
 }
 
-/// Makes items of a plan, from any thread.
+/// Makes the items of a plan: wheels, the devel tree, projects, and their tests and documentation.
 pub struct Builder<'a> {
     plan: &'a Plan,
     settings: &'a Settings,
     stage: &'a Stage,
     tools: Tools,
     work: PathBuf,
+    /// Keeps `work` locked, and removes it at the end.
     _place: Place,
     items: Vec<Item<'a>>,
     devel: OnceLock<PathBuf>,
     made: Mutex<Made>,
     inputs: Mutex<BTreeMap<PackageName, ProjectInputs>>,
     keeper: Keeper<'a>,
+    /// Projects with the absent program that builds them.
     missing: Missing,
+    /// Items with resolved requirements, until they are made.
     begun: Mutex<BTreeMap<usize, Result<Begun, Failure>>>,
     gate: &'a Gate<'a>,
     report: &'a (dyn Fn(Happened) + Sync),
@@ -109,6 +115,7 @@ impl<'a> Builder<'a> {
         })
     }
 
+    /// Indices of the items that each item needs.
     pub fn order(&self) -> Vec<Vec<usize>> {
         let before = |item: &Item<'_>| match item {
             Item::Wheel(_) | Item::Devel(_) => Vec::new(),
@@ -124,6 +131,7 @@ impl<'a> Builder<'a> {
         (0..self.items.len()).filter(|&index| is_chosen(&self.items[index])).collect()
     }
 
+    /// Makes an item, or takes it over from an earlier build.
     pub fn make(&self, index: usize, processes: usize) -> Result<Product, Failure> {
         let (item, start) = (self.items[index], Instant::now());
         if let Item::Project(project) = item
@@ -140,7 +148,7 @@ impl<'a> Builder<'a> {
         (self.report)(Happened::Started(called.clone()));
         let done = match item {
             Item::Trial(project, kind, trial) => {
-                let ran = self.tried(project, kind, trial, &mut place, processes);
+                let ran = self.run_trial(project, kind, trial, &mut place, processes);
                 ran.map(|ran| (Vec::new(), Some(ran)))
             }
             _ => self.wheels(item, parts, &mut place, processes).map(|wheels| (wheels, None)),
@@ -160,7 +168,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Ends the log of a failed item.
+    /// Completes the log of a failed item: first errors at its start, the command that repeats it
+    /// at its end.
     fn failure(&self, item: Item<'_>, place: &Workspace, failed: Failed) -> Failure {
         let failed = failed.or_full(&place.directory);
         let complaints = self.complaints(item, place);
@@ -173,7 +182,7 @@ impl<'a> Builder<'a> {
         Failure { reason: failed.to_string(), tail }
     }
 
-    /// Removes the directory of an item. A build that filled the disk frees room here.
+    /// Removes the directory of an item unless it is kept. A failed build may have filled the disk.
     fn clear(&self, item: Item<'_>, place: &Workspace) {
         if !matches!(item, Item::Devel(_)) && !self.keeps_work(item) {
             let _ = fs::remove_dir_all(&place.directory);
@@ -195,6 +204,7 @@ impl<'a> Builder<'a> {
             }
     }
 
+    /// First errors of the log, in files of a copied source at their place in the checkout.
     fn complaints(&self, item: Item<'_>, place: &Workspace) -> Vec<String> {
         let errors = complaints::first_errors(&place.log.text());
         let Item::Project(project) = item else { return errors };
@@ -205,6 +215,7 @@ impl<'a> Builder<'a> {
         errors.iter().map(|line| complaints::placed(line, &copy, &checkout, within)).collect()
     }
 
+    /// Takes over the product of an earlier build.
     fn keep(
         &self,
         project: &ProjectBuild,
@@ -214,14 +225,14 @@ impl<'a> Builder<'a> {
         let fail = |e: io::Error| Failure { reason: with_causes(&e), tail: Vec::new() };
         let into = self.stage.path(&path("dist").map_err(fail)?);
         let wheels = product.take(self.stage.dest(), &into).map_err(fail)?;
-        // An earlier build may have allowed findings that this one rejects.
+        // Again, because an earlier build may have allowed findings that this one rejects.
         let passed = self.gate.check(wheels.iter().map(PathBuf::as_path));
         passed.map_err(|e| Failure { reason: with_causes(&e), tail: Vec::new() })?;
         (self.report)(Happened::Reused(project.name.to_string()));
         if let Some(inputs) = product.inputs() {
-            self.know(&project.name, inputs.clone());
+            self.record_inputs(&project.name, inputs.clone());
         }
-        self.remember(project.name.as_str(), &wheels);
+        self.record_wheels(project.name.as_str(), &wheels);
         Ok(Product { wheels, took: start.elapsed(), is_reused: true, ran: None })
     }
 
@@ -268,8 +279,8 @@ impl<'a> Builder<'a> {
             .iter()
             .map(|wheel| finish::finish_wheel(wheel, &set, &into, at_most))
             .collect::<io::Result<Vec<_>>>()?;
-        self.pass(&finished, place)?;
-        self.remember(item.name(), &finished);
+        self.check_gate(&finished, place)?;
+        self.record_wheels(item.name(), &finished);
         if let Item::Project(project) = item {
             let made = self.made.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let mut used = std::mem::take(&mut place.used);
@@ -277,11 +288,12 @@ impl<'a> Builder<'a> {
             let inputs = recorded::inputs(project, self.sources()?, self.checkout(project)?, used)?;
             write_lock(place, Some((&inputs, &self.prefetched(project)?)))?;
             self.keeper.write(project, &finished, &made, inputs.clone())?;
-            self.know(&project.name, inputs);
+            self.record_inputs(&project.name, inputs);
         }
         Ok(finished)
     }
 
+    /// Marks the wheels of a checkout with local changes.
     fn marked(
         &self,
         item: Item<'_>,
@@ -296,7 +308,8 @@ impl<'a> Builder<'a> {
         wheels.iter().map(|wheel| dirty::marked(wheel, &into)).collect()
     }
 
-    fn pass(&self, wheels: &[PathBuf], place: &Workspace) -> Result<(), Failed> {
+    /// Fails with the findings of the gate in the log.
+    fn check_gate(&self, wheels: &[PathBuf], place: &Workspace) -> Result<(), Failed> {
         let passed = self.gate.check(wheels.iter().map(PathBuf::as_path));
         if let Err(GateError::Refused(findings)) = &passed {
             findings.iter().try_for_each(|finding| place.log.write_line(&finding.to_string()))?;
@@ -305,7 +318,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Runs tests or documentation; moves complete documentation to the destination.
-    fn tried(
+    fn run_trial(
         &self,
         project: &ProjectBuild,
         kind: TrialKind,
@@ -342,10 +355,10 @@ impl<'a> Builder<'a> {
 
     fn sources(&self) -> Result<&Path, Failed> {
         let sources = self.settings.sources.as_deref();
-        sources.ok_or_else(|| Failed::new("its checkout is below --sources, which were not given"))
+        sources.ok_or_else(|| Failed::new("its checkout is below --sources, which is not set"))
     }
 
-    fn know(&self, name: &PackageName, inputs: ProjectInputs) {
+    fn record_inputs(&self, name: &PackageName, inputs: ProjectInputs) {
         let mut inputs_by_name = self.inputs.lock().unwrap_or_else(PoisonError::into_inner);
         inputs_by_name.insert(name.clone(), inputs);
     }
@@ -355,12 +368,13 @@ impl<'a> Builder<'a> {
         checkout.ok_or_else(|| Failed::new("its checkout was not read"))
     }
 
-    fn remember(&self, name: &str, wheels: &[PathBuf]) {
+    fn record_wheels(&self, name: &str, wheels: &[PathBuf]) {
         if let Ok(name) = name.parse() {
             self.made.lock().unwrap_or_else(PoisonError::into_inner).insert(name, wheels.to_vec());
         }
     }
 
+    /// Wheels of this build that an item may install.
     fn required(&self, item: Item<'_>) -> io::Result<Vec<PathBuf>> {
         let Item::Project(project) = item else { return Ok(Vec::new()) };
         let mut offered = wheelhouse::of_artifacts(self.plan, self.stage.dest())?;
@@ -394,6 +408,7 @@ impl<'a> Builder<'a> {
         self.keeper.work_key(project, &made).map(Some)
     }
 
+    /// Outcome of the build, from the ends of all items in their order.
     pub fn outcome(&self, ends: Vec<End<Product, Failure>>) -> io::Result<Outcome> {
         let sources = self.keeper.sources().clone();
         let inputs = self.inputs.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -420,7 +435,7 @@ impl<'a> Builder<'a> {
                         name,
                     });
                 }
-                // The failed wheel itself is reported.
+                // Trials wait only for the wheel of their project, whose failure is reported.
                 End::Waited(_) if item.trial().is_some() => {}
                 End::Waited(before) => {
                     let before = self.items[before].name().to_owned();
@@ -442,6 +457,7 @@ fn names(wheels: &[PathBuf]) -> Vec<String> {
     wheels.iter().map(name).collect()
 }
 
+/// Last line of a failed log: the command that builds only this item.
 fn again(item: &Item<'_>) -> String {
     let passed = match item {
         Item::Project(project) | Item::Trial(project, ..) => &*project.pass,
@@ -474,7 +490,7 @@ fn path(text: &str) -> io::Result<RelPath> {
     text.parse().map_err(|e: base::names::PathError| io::Error::other(e.to_string()))
 }
 
-/// Lists the wheels that a build fetched, unless the list is given.
+/// Writes the list of the wheels that a build fetched, unless `--locked` uses the list.
 fn write_lock(
     place: &Workspace,
     of_build: Option<(&ProjectInputs, &lock::Digests)>,

@@ -37,7 +37,7 @@ pub fn copy(
 ) -> Result<(), Failed> {
     for file in files {
         let from = sources
-            .ok_or_else(|| Failed::new("it is a file below --sources, which were not given"))?
+            .ok_or_else(|| Failed::new("it is a file below --sources, which is not set"))?
             .join(file.as_str());
         place.log.write_line(&format!("copied from {file}"))?;
         io::copy(

@@ -113,7 +113,7 @@ pub struct System<'m>(pub &'m Manifest);
 impl System<'_> {
     /// Set of finished packages, with the facts that the manifest states.
     pub fn set<'s>(&'s self, targets: &'s Targets, mut packages: Vec<Package<'s>>) -> Set<'s> {
-        owner::tell(self.0, &mut packages);
+        owner::set_targets(self.0, &mut packages);
         Set { packages, environment: self, targets: Some(targets) }
     }
 }

@@ -12,6 +12,7 @@ mod assemble;
 mod built;
 mod compare;
 pub(crate) mod contents;
+mod difference;
 mod facts;
 mod fields;
 mod finished;
@@ -31,16 +32,15 @@ mod text;
 mod translate;
 mod unowned;
 mod verdict;
-mod what;
 
 pub use built::Built;
 pub use contents::{Allowances, Area, Contents, EntryContent, File, Package, Reasons};
+pub use difference::Difference;
 pub use html::html;
 pub use losses::{Loss, LossKind};
 pub use markdown::markdown;
 pub use places::{Also, FileChange, Place};
 pub use text::text;
-pub use what::What;
 
 /// Format number of [`Diff`] as JSON.
 pub const FORMAT: u32 = 1;
@@ -155,7 +155,7 @@ pub struct FieldChange {
 pub struct Change {
     /// Difference.
     #[serde(flatten)]
-    pub what: What,
+    pub difference: Difference,
     /// Summary of the files.
     pub places: Vec<Place>,
     /// All files.

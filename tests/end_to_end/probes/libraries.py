@@ -9,13 +9,14 @@ import os
 import subprocess
 import sys
 
-# RTLD_NOW: a symbol that nothing defines is an error here, and not at its first call.
+# RTLD_NOW, so that an undefined function is an error now, not at its first call.
 LOAD = "import ctypes, os, sys; ctypes.CDLL(sys.argv[1], os.RTLD_NOW)"
+# Variables that would change the search of the loader.
 HIDDEN = ("LD_LIBRARY_PATH", "LD_PRELOAD")
 
 
 def is_shared_library(path):
-    """True if it is ELF of type ET_DYN with a library's name."""
+    """Return whether a file is an ELF file of type ET_DYN with a library's name."""
     name = os.path.basename(path)
     if not (name.endswith(".so") or ".so." in name) or not os.path.isfile(path):
         return False
@@ -39,7 +40,7 @@ def load(path):
                             capture_output=True, text=True, errors="replace", check=False)
     if result.returncode == 0:
         return None
-    lines = (result.stderr + result.stdout).strip().splitlines() or ["it says nothing"]
+    lines = (result.stderr + result.stdout).strip().splitlines() or ["no output"]
     return f"exit status {result.returncode}: {lines[-1]}"
 
 

@@ -12,8 +12,7 @@ use rustix::process::{
 
 use crate::directory;
 
-/// Limit of waiting, because a killed program in a system call that cannot be interrupted does not
-/// end.
+/// Limit of waiting, because a killed program in an uninterruptible system call does not end.
 const PATIENCE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -26,7 +25,8 @@ pub fn adopt_orphans() -> io::Result<()> {
     Ok(())
 }
 
-/// Kills all children; does nothing before [`adopt_orphans`].
+/// Kills all children, and again, because the children of a killed one become children of this
+/// process. Does nothing before [`adopt_orphans`].
 pub fn end_orphans() {
     if !ADOPTING.load(Ordering::SeqCst) {
         return;
@@ -51,10 +51,10 @@ fn children() -> Vec<Pid> {
     numbers.filter(|&number| is_child(number)).filter_map(Pid::from_raw).collect()
 }
 
-/// Reads fields 3 and 4 of `proc_pid_stat(5)`.
+/// Reads fields 3 (state) and 4 (parent) of `proc_pid_stat(5)`.
 fn is_child(number: i32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
-    // The name may contain parentheses.
+    // Field 2, the name in parentheses, may contain parentheses.
     let Some((_, rest)) = stat.rsplit_once(')') else { return false };
     let mut fields = rest.split_ascii_whitespace();
     let is_zombie = fields.next() == Some("Z");

@@ -4,18 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::family::{Isa, without_features};
 
-/// Number of digits of an undeclared ISA.
+/// Number of digits of an undeclared ISA, as in `gfx803` and `gfx1036`.
 const DIGITS: std::ops::RangeInclusive<usize> = 3..=4;
-/// Minimum digits of a number of compute units, which database names append.
-const COUNT: usize = 2;
+/// Least digits of the number of compute units that names of MIOpen's databases append to the ISA.
+const COMPUTE_UNIT_DIGITS: usize = 2;
 
 /// Targets declared by the manifest.
 #[derive(Debug, Clone, Default)]
 pub struct TargetNames {
-    /// ISAs with packages, by name.
+    /// Packages by name of an ISA, a group of ISAs, or a word in paths.
     packages: BTreeMap<String, BTreeSet<String>>,
     isas: BTreeSet<String>,
-    /// Letters at the start of ISA names.
+    /// Letters at the start of ISAs and of words in paths.
     prefixes: BTreeSet<String>,
     /// ISAs by number in ELF files.
     machs: BTreeMap<u32, String>,
@@ -44,7 +44,7 @@ impl TargetNames {
         self.add_group(word, isas);
     }
 
-    /// Letters at the start of ISA names.
+    /// Letters at the start of ISAs and of words in paths.
     pub fn prefixes(&self) -> impl Iterator<Item = &str> {
         self.prefixes.iter().map(String::as_str)
     }
@@ -54,7 +54,7 @@ impl TargetNames {
         self.machs.get(&mach).map(String::as_str)
     }
 
-    /// Returns true if both share an ISA. An undeclared name matches only itself.
+    /// Returns true if both have a package in common. An undeclared name matches only itself.
     pub fn belongs(&self, name: &str, target: &str) -> bool {
         let packages = |name: &str| self.packages.get(without_features(name));
         match (packages(name), packages(target)) {
@@ -65,8 +65,8 @@ impl TargetNames {
 
     /// Targets in a path, in order, without duplicates.
     ///
-    /// Names are delimited by other characters than letters and digits. `-` may be `_` in the path,
-    /// and a number of compute units may follow directly. Undeclared ISAs include all digits.
+    /// Names end at a character that is neither letter nor digit, or at a number of compute units.
+    /// `-` may be `_` in the path. Undeclared ISAs include all digits.
     pub fn in_path<'p>(&'p self, path: &'p str) -> Vec<&'p str> {
         let mut names = Vec::new();
         for prefix in &self.prefixes {
@@ -85,7 +85,10 @@ impl TargetNames {
         let fits = |name: &&String| {
             starts_with(text, name).is_some_and(|rest| {
                 let word = word(rest);
-                word.is_empty() || self.isas.contains(*name) && word.len() >= COUNT && is_hex(word)
+                word.is_empty()
+                    || self.isas.contains(*name)
+                        && word.len() >= COMPUTE_UNIT_DIGITS
+                        && is_hex(word)
             })
         };
         let declared = self.packages.keys().filter(fits).max_by_key(|name| name.len());

@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use super::{Code, Problem, Problems};
 
-/// First problems, and the number of others: a file can have a million.
+/// First problems, and the number of the others, because a file can have a million.
 #[derive(Debug, Default)]
 pub struct Capped {
     problems: Vec<Problem>,
@@ -39,7 +39,7 @@ impl Capped {
             first_file(problem).and_then(|name| files.iter().position(|file| *file == name))
         };
         self.problems.sort_by_key(|problem| (file(problem), first_byte(problem)));
-        // A line for several components is read several times.
+        // A line for several components is read for each of them, and reports each problem again.
         let mut places = HashSet::new();
         self.problems.retain(|problem| {
             let place = (first_file(problem), first_byte(problem), problem.message().to_owned());
@@ -49,10 +49,8 @@ impl Capped {
         self.problems.into_iter().for_each(|problem| problems.push(problem));
         if self.omitted > 0 {
             let message = format!("{} more problems not shown", self.omitted);
-            problems.push(Problem::error(Code::Limit, message).help(
-                "correct the problems above \
-                first",
-            ));
+            let problem = Problem::error(Code::Limit, message);
+            problems.push(problem.help("correct the problems above first"));
         }
         problems
     }
@@ -85,7 +83,7 @@ pub(super) fn short(message: String) -> String {
     format!("{head} … ({between} more characters) … {tail}")
 }
 
-/// Longer words are cut, because text without spaces has no better place.
+/// Longest word that is kept whole; text without spaces has no better place for a cut.
 const WORD: usize = 60;
 
 pub(super) fn short_lines(text: &str) -> String {
@@ -126,7 +124,6 @@ mod tests {
         assert!(head.ends_with("eight") || head.ends_with("by"), "{head}");
         assert!(tail.starts_with("eight") || tail.starts_with("by"), "{tail}");
         assert_eq!(count.parse::<usize>().unwrap() + head.len() + tail.len(), 9 * 60);
-        // Text without spaces is cut anywhere.
         let name = short(format!("`{}` is unknown", "ä".repeat(1 << 20)));
         assert!(name.contains("ä … (10484") && name.ends_with("ä` is unknown"), "{name}");
         assert!(name.len() < 400, "{}", name.len());

@@ -15,9 +15,9 @@ use super::{Place, Problem, Source, wrap};
 use crate::text::ascii_signs;
 
 /// Bytes before and after a label that its picture shows, because a line can have megabytes.
-const BESIDE: usize = 1000;
+const CONTEXT: usize = 1000;
 
-/// Columns that the text of a label has at least: in fewer, each word takes a line.
+/// Least width of a label's text, because in fewer columns each word takes a line.
 const NARROWEST_LABEL: usize = 30;
 
 /// Look of pictures.
@@ -25,7 +25,7 @@ const NARROWEST_LABEL: usize = 30;
 pub struct Look {
     /// Colours of a terminal.
     pub colour: bool,
-    /// Box characters; else ASCII.
+    /// Box characters, not ASCII.
     pub unicode: bool,
 }
 
@@ -107,6 +107,7 @@ fn spans(labels: &[(Place, String)], width: usize) -> Vec<LabeledSpan> {
 }
 
 fn underlined(place: &Place) -> Range<usize> {
+    // The label is below the middle of the span, which must not be far to the right.
     const MOST: usize = 200;
     let most = place.source.text().floor_char_boundary(place.bytes.start + MOST);
     place.bytes.start..place.bytes.end.min(most)
@@ -115,7 +116,7 @@ fn underlined(place: &Place) -> Range<usize> {
 fn room(place: &Place, width: usize) -> usize {
     let span = place.span();
     let number = (span.end.line + 1).to_string().len();
-    let middle = usize::midpoint(span.start.column.min(BESIDE), span.end.column.min(BESIDE));
+    let middle = usize::midpoint(span.start.column.min(CONTEXT), span.end.column.min(CONTEXT));
     // ` 12 · ` before the line, `╰── ` before the label.
     width.saturating_sub(2 + number + 4 + middle + 4).max(NARROWEST_LABEL)
 }
@@ -167,9 +168,9 @@ impl SourceCode for Source {
         }
         let first = self.line_of(start).saturating_sub(before).max(1);
         let last = self.line_of(end.saturating_sub(1).max(start)) + after;
-        let cut = text.floor_char_boundary(start.saturating_sub(BESIDE));
+        let cut = text.floor_char_boundary(start.saturating_sub(CONTEXT));
         let from = self.line_start(first).max(cut);
-        let end_of_text = self.line_start(last + 1).min(text.ceil_char_boundary(end + BESIDE));
+        let end_of_text = self.line_start(last + 1).min(text.ceil_char_boundary(end + CONTEXT));
         let line = self.line_of(from) - 1;
         let lines = self.line_of(end_of_text.saturating_sub(1).max(from)) - line;
         let data = &text.as_bytes()[from..end_of_text];

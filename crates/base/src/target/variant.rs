@@ -24,9 +24,9 @@ impl Per {
         values.into_iter().map(|value| Variant::Of(self.clone(), value)).collect()
     }
 
-    /// Variant of this split for a distribution of `variant`.
+    /// Variant of a package of this split that is installed with a distribution of `variant`.
     #[must_use]
-    pub fn beside(&self, variant: &Variant) -> Variant {
+    pub fn installed_with(&self, variant: &Variant) -> Variant {
         if *self == Self::None { Variant::None } else { variant.clone() }
     }
 }
@@ -48,8 +48,8 @@ impl Variant {
         }
     }
 
-    /// Returns true if the distribution accepts an artifact for `family`. `home` is the target of
-    /// its packages: without features, possibly another ISA.
+    /// Returns true if the distribution accepts an artifact for `family`. `home` is the target
+    /// whose packages have code for `family`: the ISA without features, or another declared one.
     pub fn takes(&self, family: &Family, home: &str) -> bool {
         match self {
             Self::None => family.is_generic(),

@@ -1,19 +1,18 @@
-//! Sizes that people write.
+//! Sizes with units, as in options, variables and the manifest.
 
 /// Parses a number of bytes: `500MB`, `1.5 GB`, `2GiB`, `4096B`. Units are powers of 1000, with `i`
-/// of 1024, in any case; `B` is optional behind another letter. A number without a unit is
-/// ambiguous.
+/// of 1024, in any case; `B` is optional after another letter.
 ///
 /// # Errors
 ///
-/// For a text without a unit, or of another form.
+/// For a number without a unit, because it is ambiguous, and for a text of another form.
 pub fn bytes(text: &str) -> Result<u64, String> {
     const UNITS: [&str; 5] = ["", "k", "m", "g", "t"];
     let lower = text.trim().to_ascii_lowercase();
     let (number, unit) = lower
         .split_at(lower.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(lower.len()));
     let unit = unit.trim_start();
-    if unit.is_empty() && times(number, 1).is_some() {
+    if unit.is_empty() && multiplied(number, 1).is_some() {
         return Err(format!("a size needs a unit: {number}GB, {number}MB or {number}B"));
     }
     let unit = unit.strip_suffix('b').unwrap_or(unit);
@@ -22,14 +21,15 @@ pub fn bytes(text: &str) -> Result<u64, String> {
         UNITS.iter().position(|name| *name == unit).filter(|power| *power > 0 || base == 1000);
     let factor = power.and_then(|power| u64::pow(base, u32::try_from(power).ok()?).into());
     factor
-        .and_then(|factor| times(number, factor))
-        .ok_or_else(|| "expected a size as 500MB, 10GB or 2GiB".to_owned())
+        .and_then(|factor| multiplied(number, factor))
+        .ok_or_else(|| "expected a size such as 500MB, 10GB or 2GiB".to_owned())
 }
 
-/// Ignores the fraction of a byte.
-fn times(number: &str, factor: u64) -> Option<u64> {
+/// Multiplies, and ignores the fraction of a byte.
+fn multiplied(number: &str, factor: u64) -> Option<u64> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let digits = |text: &str| text.bytes().all(|c| c.is_ascii_digit());
+    // Nine decimals of a gigabyte are single bytes.
     if (whole.is_empty() && fraction.is_empty()) || !digits(fraction) || fraction.len() > 9 {
         return None;
     }

@@ -3,7 +3,7 @@ pub fn counted(count: usize, noun: &str) -> String {
     format!("{count} {}", plural(count, noun))
 }
 
-/// Noun in the number for `count`.
+/// Noun in the plural, unless `count` is 1.
 pub fn plural(count: usize, noun: &str) -> String {
     match noun.strip_suffix('y') {
         _ if count == 1 => noun.to_owned(),

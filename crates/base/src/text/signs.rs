@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 
-/// Replaces the signs of messages and tables by ASCII; other characters are names and stay.
+/// Replaces the arrows, ellipses and dashes of messages by ASCII. Other characters remain, because
+/// they are parts of names.
 pub fn ascii_signs(text: &str) -> Cow<'_, str> {
     if !text.contains(['→', '…', '–']) {
         return Cow::Borrowed(text);

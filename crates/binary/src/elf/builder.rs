@@ -169,7 +169,7 @@ impl<'a, R: ReadAt + ?Sized> ElfBuilder<'a, R> {
             };
             joined.extend(apart);
         }
-        let changed = joined.into_iter().map(|it| it.without_what_is_there(self.file));
+        let changed = joined.into_iter().map(|it| it.without_equal_ends(self.file));
         changed.filter_map(Result::transpose).collect()
     }
 

@@ -27,7 +27,8 @@ impl Overlay {
         self.offset + self.bytes.len() as u64
     }
 
-    /// Joins with the next one, which counts where both overlap; returns it if none does.
+    /// Joins with an overlapping overlay, whose bytes replace those of this one; returns it if it
+    /// does not overlap.
     pub(super) fn join(&mut self, next: Self) -> Option<Self> {
         let inside = next.offset.checked_sub(self.offset).filter(|_| next.offset < self.end());
         let Some(at) = inside.and_then(|at| usize::try_from(at).ok()) else { return Some(next) };
@@ -37,8 +38,8 @@ impl Overlay {
         None
     }
 
-    /// `None` if no byte differs.
-    pub(super) fn without_what_is_there(
+    /// Removes equal bytes at both ends; `None` if no byte differs from the file.
+    pub(super) fn without_equal_ends(
         mut self,
         file: &(impl ReadAt + ?Sized),
     ) -> Result<Option<Self>, ElfError> {

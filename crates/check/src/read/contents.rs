@@ -7,7 +7,7 @@ use wheel::package::devel_archive::{self, is_devel_archive};
 use wheel::package::{FileContent, Found, Kept, PackageError, ReadError, Sdist, Wheel};
 use wheel::unpacking::TarMember;
 
-/// Bytes of files, by their names in the package.
+/// Returns the bytes of the files `wanted` that the package has, by name.
 ///
 /// # Errors
 /// If the package or a file cannot be read.
@@ -29,20 +29,20 @@ fn read(found: &Found, wanted: &BTreeSet<&str>) -> Result<BTreeMap<String, Kept>
         }
         Ok(())
     };
-    let mut of_tar = |member: &TarMember, bytes: &mut dyn Read| {
+    let mut keep_file = |member: &TarMember, bytes: &mut dyn Read| {
         if member.is_file() { keep(&member.path, member.size, bytes) } else { Ok(()) }
     };
     if found.form == Form::Sdist {
-        Sdist::open(&found.path, of_tar)?;
+        Sdist::open(&found.path, keep_file)?;
         return Ok(contents);
     }
     let wheel = Wheel::open(&found.path)?;
-    // An archive is long to unpack.
-    let is_archived = wanted.iter().any(|name| wheel.zip().find(name).is_none());
+    // Archives are unpacked only for names that are no members, because it takes long.
+    let has_others = wanted.iter().any(|name| wheel.zip().find(name).is_none());
     let archives = wheel.entries().iter().filter(|entry| is_devel_archive(&entry.name));
-    for entry in archives.filter(|_| is_archived) {
+    for entry in archives.filter(|_| has_others) {
         let archive = wheel.member(entry)?;
-        devel_archive::each(&entry.name, archive, &mut of_tar)
+        devel_archive::each(&entry.name, archive, &mut keep_file)
             .map_err(|source| wheel.unread(&entry.name, source))?;
     }
     for entry in wheel.entries().iter().filter(|entry| wanted.contains(&*entry.name)) {

@@ -13,7 +13,8 @@ pub(super) use source::defines;
 
 pub(super) const LACKS_OBJECT: &str = "entry point for an object that its module does not define";
 
-/// A module has few files with its name.
+/// Limit of paths that are searched for a module, because it has few files with its name, but a
+/// prefix can match a large directory.
 const FEW: usize = 64;
 
 /// Members by installed path below site-packages.

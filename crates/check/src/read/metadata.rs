@@ -191,7 +191,7 @@ impl Rules<'_> {
             .collect()
     }
 
-    pub fn tell(&self, package: &mut Package<'_>) {
+    pub fn add_facts(&self, package: &mut Package<'_>) {
         package.name = self.0.name().ok().map(|name| name.normalized());
         package.version = self.0.version().ok();
         package.requires = self.0.requirements().filter_map(Result::ok).collect();

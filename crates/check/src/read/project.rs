@@ -1,4 +1,5 @@
-//! `pyproject.toml` of an sdist, as far as installers read it before a build (PEP 517, PEP 518, PEP 621).
+//! `pyproject.toml` of an sdist, as far as installers read it before a build (PEP 517, PEP 518, PEP
+//! 621).
 
 use base::names::{DistName, Requirement};
 use base::source::Code;
@@ -29,17 +30,17 @@ pub(super) fn check(sdist: &Sdist) -> Vec<Finding> {
         fault("it uses TOML 1.1, which pip reads only with a new Python").because(feature)
     }));
     match document.get("build-system") {
-        Some(system) => findings.extend(of_build(system, sdist)),
-        None => findings.extend(unnamed(document, sdist)),
+        Some(system) => findings.extend(check_build_system(system, sdist)),
+        None => findings.extend(setuptools_project(document, sdist)),
     }
-    findings.extend(document.get("project").and_then(of_project));
-    findings.extend(document.get("tool").and_then(of_uv));
+    findings.extend(document.get("project").and_then(check_project));
+    findings.extend(document.get("tool").and_then(check_uv));
     let groups = document.get("dependency-groups").filter(|groups| !groups.is_table());
-    findings.extend(groups.map(|_| form("dependency-groups", "a table")));
+    findings.extend(groups.map(|_| wrong_form("dependency-groups", "a table")));
     findings
 }
 
-/// The `module:object` of a backend inside the sdist, whose module [`check`] looks for.
+/// Name of a backend inside the sdist, if it is `module:object`. [`check`] finds its module.
 pub(super) fn backend(sdist: &Sdist) -> Option<String> {
     let system = sdist.project()?.as_ref().ok()?.get("build-system")?;
     let name = system.get(BACKEND)?.as_str()?;
@@ -47,8 +48,8 @@ pub(super) fn backend(sdist: &Sdist) -> Option<String> {
     (is_inside && name.contains(':') && is_object(name)).then(|| name.to_owned())
 }
 
-/// Without a `build-system`, setuptools builds.
-fn unnamed(document: &Table, sdist: &Sdist) -> Option<Finding> {
+/// Installers build with setuptools if there is no `build-system`.
+fn setuptools_project(document: &Table, sdist: &Sdist) -> Option<Finding> {
     let has_name = document.contains_key("project")
         || ["setup.py", "setup.cfg"].iter().any(|name| sdist.has(name));
     let message = "it has neither a `build-system` nor a `project`, and setuptools finds no setup.py or setup.cfg";
@@ -59,13 +60,15 @@ fn fault(message: impl Into<std::borrow::Cow<'static, str>>) -> Finding {
     Finding::error(Code::MetadataField, message).of(NAME)
 }
 
-/// Key of another form than the standard's.
-fn form(key: &str, expected: &str) -> Finding {
+/// Error for a key whose value has another form than the standard's.
+fn wrong_form(key: &str, expected: &str) -> Finding {
     fault(format!("its `{key}` must be {expected}"))
 }
 
-fn of_build(system: &Value, sdist: &Sdist) -> Option<Finding> {
-    let Some(system) = system.as_table() else { return Some(form("build-system", "a table")) };
+fn check_build_system(system: &Value, sdist: &Sdist) -> Option<Finding> {
+    let Some(system) = system.as_table() else {
+        return Some(wrong_form("build-system", "a table"));
+    };
     let requires = system.get("requires");
     if requires.is_none() {
         return Some(fault("its `build-system` lacks the key `requires`"));
@@ -74,14 +77,14 @@ fn of_build(system: &Value, sdist: &Sdist) -> Option<Finding> {
         return Some(finding);
     }
     let backend = match system.get(BACKEND).map(Value::as_str) {
-        Some(None) => return Some(form(BACKEND, "a text")),
+        Some(None) => return Some(wrong_form(BACKEND, "a text")),
         Some(Some(name)) if !is_object(name) => {
-            return Some(form(BACKEND, "the name of a module, or `module:object`"));
+            return Some(wrong_form(BACKEND, "the name of a module, or `module:object`"));
         }
         backend => backend.flatten(),
     };
     let paths = match system.get(PATH).map(texts) {
-        Some(None) => return Some(form(PATH, "a list of texts")),
+        Some(None) => return Some(wrong_form(PATH, "a list of texts")),
         paths => paths.flatten().unwrap_or_default(),
     };
     if paths.is_empty() {
@@ -109,16 +112,16 @@ fn of_build(system: &Value, sdist: &Sdist) -> Option<Finding> {
         .then(|| fault(format!("no directory of its `{PATH}` has the module of its `{BACKEND}`")))
 }
 
-fn of_project(project: &Value) -> Option<Finding> {
-    let Some(project) = project.as_table() else { return Some(form("project", "a table")) };
+fn check_project(project: &Value) -> Option<Finding> {
+    let Some(project) = project.as_table() else { return Some(wrong_form("project", "a table")) };
     let Some(name) = project.get("name") else {
         return Some(fault("its `project` lacks the key `name`"));
     };
     if name.as_str().is_none_or(|name| name.parse::<DistName>().is_err()) {
-        return Some(form("project.name", "the name of a distribution"));
+        return Some(wrong_form("project.name", "the name of a distribution"));
     }
     let dynamic = match project.get("dynamic").map(texts) {
-        Some(None) => return Some(form("project.dynamic", "a list of texts")),
+        Some(None) => return Some(wrong_form("project.dynamic", "a list of texts")),
         dynamic => dynamic.flatten().unwrap_or_default(),
     };
     match project.get("version") {
@@ -126,7 +129,7 @@ fn of_project(project: &Value) -> Option<Finding> {
             return Some(fault("its `project` lacks the key `version`"));
         }
         Some(version) if version.as_str().is_none_or(|text| text.parse::<Version>().is_err()) => {
-            return Some(form("project.version", "a version"));
+            return Some(wrong_form("project.version", "a version"));
         }
         _ => {}
     }
@@ -135,7 +138,7 @@ fn of_project(project: &Value) -> Option<Finding> {
         value.as_str().is_some_and(|text| text.parse::<pep440_rs::VersionSpecifiers>().is_ok())
     };
     if python.is_some_and(|python| !is_range(python)) {
-        return Some(form("project.requires-python", "a range of versions"));
+        return Some(wrong_form("project.requires-python", "a range of versions"));
     }
     requirements("project.dependencies", project.get("dependencies"))
         .or_else(|| extras(project.get("optional-dependencies")?))
@@ -143,36 +146,36 @@ fn of_project(project: &Value) -> Option<Finding> {
 
 fn extras(extras: &Value) -> Option<Finding> {
     let key = "project.optional-dependencies";
-    let Some(extras) = extras.as_table() else { return Some(form(key, "a table of lists")) };
+    let Some(extras) = extras.as_table() else { return Some(wrong_form(key, "a table of lists")) };
     if let Some(name) = extras.keys().find(|name| base::names::normalized(name).is_none()) {
         return Some(
-            form(key, "a table whose keys are names of extras").because(format!("`{name}`")),
+            wrong_form(key, "a table whose keys are names of extras").because(format!("`{name}`")),
         );
     }
     extras.values().find_map(|list| requirements(key, Some(list)))
 }
 
-/// uv reads its own table of every project.
-fn of_uv(tool: &Value) -> Option<Finding> {
-    let Some(tool) = tool.as_table() else { return Some(form("tool", "a table")) };
+/// Checks `tool.uv`, because uv reads it in each project that it builds, and fails on a wrong one.
+fn check_uv(tool: &Value) -> Option<Finding> {
+    let Some(tool) = tool.as_table() else { return Some(wrong_form("tool", "a table")) };
     let uv = tool.get("uv")?;
-    let Some(uv) = uv.as_table() else { return Some(form("tool.uv", "a table")) };
+    let Some(uv) = uv.as_table() else { return Some(wrong_form("tool.uv", "a table")) };
     let is_source = |value: &Value| value.is_table() || value.is_array();
     let is_sound = |table: &Table| table.values().all(is_source);
     if uv.get("sources").is_some_and(|sources| !sources.as_table().is_some_and(is_sound)) {
-        return Some(form("tool.uv.sources", "a table of tables or lists"));
+        return Some(wrong_form("tool.uv.sources", "a table of tables or lists"));
     }
     let is_index = |value: &Value| value.get("url").is_some_and(Value::is_str);
     let is_list = |value: &Value| value.as_array().is_some_and(|list| list.iter().all(is_index));
     let index = uv.get("index").filter(|index| !is_list(index));
-    index.map(|_| form("tool.uv.index", "a list of tables with a `url`"))
+    index.map(|_| wrong_form("tool.uv.index", "a list of tables with a `url`"))
 }
 
 fn requirements(key: &str, list: Option<&Value>) -> Option<Finding> {
     let list = list?;
-    let Some(list) = texts(list) else { return Some(form(key, "a list of requirements")) };
+    let Some(list) = texts(list) else { return Some(wrong_form(key, "a list of requirements")) };
     let wrong = list.into_iter().find(|text| text.parse::<Requirement>().is_err())?;
-    Some(form(key, "a list of requirements").because(format!("`{wrong}`")))
+    Some(wrong_form(key, "a list of requirements").because(format!("`{wrong}`")))
 }
 
 fn texts(value: &Value) -> Option<Vec<&str>> {
@@ -197,7 +200,7 @@ fn directory(path: &str) -> Option<String> {
             name => inside.push(name),
         }
     }
-    // The last segment ends with a slash too.
+    // An empty segment, so that the last one ends with a slash too.
     inside.push("");
     Some(inside.join("/"))
 }
@@ -208,9 +211,10 @@ mod tests {
 
     fn count(text: &str) -> usize {
         let document: Table = toml::from_str(text).unwrap();
-        let system = document.get("build-system").and_then(|one| of_build(one, &Sdist::default()));
-        let project = document.get("project").and_then(of_project);
-        let uv = document.get("tool").and_then(of_uv);
+        let system =
+            document.get("build-system").and_then(|one| check_build_system(one, &Sdist::default()));
+        let project = document.get("project").and_then(check_project);
+        let uv = document.get("tool").and_then(check_uv);
         [system, project, uv].into_iter().flatten().count()
     }
 

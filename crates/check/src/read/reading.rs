@@ -1,3 +1,5 @@
+//! Parts of reading that all packages share.
+
 use std::io::{self, Write};
 
 use binary::device_code::Code;
@@ -6,9 +8,11 @@ use wheel::package::zip_file::is_broken;
 
 use crate::Known;
 
-/// Limit in bytes; import libraries contain only names.
+/// Largest static library in bytes that is kept to find out if it is an import library. Import
+/// libraries contain only names, so larger ones are none.
 const LARGEST_ARCHIVE: u64 = 64 << 20;
 
+/// Writer that passes bytes to an optional sink, and keeps those of static libraries.
 pub(super) struct Tee<'s> {
     sink: Option<&'s mut dyn Write>,
     pub(super) kept: Option<Vec<u8>>,
@@ -41,6 +45,7 @@ impl Write for Tee<'_> {
     }
 }
 
+/// Returns the fault of a package; other errors, such as the disk's, stay errors.
 pub(super) fn fault(read: io::Result<()>) -> io::Result<Option<String>> {
     match read {
         Ok(()) => Ok(None),
@@ -49,7 +54,7 @@ pub(super) fn fault(read: io::Result<()>) -> io::Result<Option<String>> {
     }
 }
 
-/// Most files have no device code.
+/// Device code in a box, because most files have none.
 pub(super) fn nonempty(code: Code) -> Known<Option<Box<Code>>> {
     Known::Is((!code.is_empty()).then(|| Box::new(code)))
 }

@@ -50,7 +50,7 @@ fn check(sdist: &Sdist, file_name: &str, package: &mut Package<'_>) -> Vec<Findi
             let rules = Rules(&metadata);
             findings.extend(rules.check());
             findings.extend(rules.license_files(|file| sdist.has(file)));
-            rules.tell(package);
+            rules.add_facts(package);
             findings.extend(names(file_name, &metadata));
         }
         None => findings.push(missing("it has no PKG-INFO in its top directory")),

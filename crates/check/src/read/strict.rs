@@ -16,11 +16,11 @@ use wheel::package::{
     Fault, Found, Header, Metadata, OpenError, PackageError, ReadError, Sdist, WheelFile,
 };
 
-/// Reads a wheel or sdist, with its place in the directory of packages as its file. Does not
-/// compare RECORD.
+/// Reads a wheel or sdist without a comparison with RECORD. Findings name its file relative to the
+/// directory of packages.
 ///
 /// # Errors
-/// For a fault of the archive, and without a name or version.
+/// For a fault of the archive, and for metadata without a name or version.
 pub fn package(found: &Found, depth: Depth) -> Result<Package<'static>, ReadError> {
     let file = found.path.file_name().unwrap_or_default().to_string_lossy();
     let file = format!("{}/{file}", found.directory);
@@ -48,7 +48,7 @@ pub(super) fn unreadable(found: &Found, source: PackageError) -> ReadError {
     ReadError::Package { path: found.path.clone(), what: kind, source }
 }
 
-/// Reads the facts of a wheel that rules ask for.
+/// Reads the facts of a wheel that rules need.
 ///
 /// # Errors
 /// For a fault of the archive.
@@ -63,7 +63,7 @@ fn wheel(path: &Path, name: &str, depth: Depth) -> Result<Package<'static>, Open
     };
     file.sound()?;
     if depth != Depth::Rules {
-        whole_texts(&file, path)?;
+        check_texts(&file, path)?;
     }
     let wheel = Wheel::to_depth(file, name, depth);
     let mut members = Vec::new();
@@ -81,9 +81,9 @@ fn wheel(path: &Path, name: &str, depth: Depth) -> Result<Package<'static>, Open
     Ok(wheel.conclude(members))
 }
 
-/// Refuses texts that are cut or no UTF-8: a comparison would take a part of METADATA for the
-/// whole. Rules report them.
-fn whole_texts(file: &WheelFile, path: &Path) -> Result<(), OpenError> {
+/// Refuses METADATA and WHEEL that are truncated or not UTF-8, because a comparison would miss the
+/// rest. [`Depth::Rules`] accepts them, because rules report them.
+fn check_texts(file: &WheelFile, path: &Path) -> Result<(), OpenError> {
     for text in ["METADATA", "WHEEL"] {
         let name = format!("{}/{text}", file.dist_info().unwrap_or_default());
         if let Some((_, Some(fault))) = file.text(&name) {
@@ -105,7 +105,7 @@ fn sdist(path: &Path, name: &str, depth: Depth) -> Result<Package<'static>, Pack
     let metadata = Metadata::parse(sdist.pkg_info().ok_or(PackageError::NoPkgInfo)?);
     let mut package = Package::new(name, Form::Sdist);
     (package.files, package.size) = (files, sdist.size);
-    Rules(&metadata).tell(&mut package);
+    Rules(&metadata).add_facts(&mut package);
     package.finished = Known::Is(Box::new(Finished {
         metadata,
         header: Header::default(),

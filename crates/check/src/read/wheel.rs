@@ -187,7 +187,7 @@ impl Wheel {
                     || has_member(&format!("{dist_info}/{file}"))
             }));
             findings.extend(names.compare(&metadata));
-            rules.tell(package);
+            rules.add_facts(package);
             written = Some(metadata);
         }
         findings.extend(header.iter().flat_map(|header| names.tags(header)));

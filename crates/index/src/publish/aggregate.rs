@@ -112,7 +112,8 @@ impl<'a> Above<'a> {
         written.sum()
     }
 
-    pub(super) fn tell(self, report: &dyn Fn(&Step)) -> Result<usize, PublishError> {
+    /// Reports the files that [`Self::write`] would change.
+    pub(super) fn preview(self, report: &dyn Fn(&Step)) -> Result<usize, PublishError> {
         let writer = Writer { pages: self.store };
         let files = self.files()?.into_iter();
         files.map(|(key, make)| writer.would_remake(&key, report, &make()?)).sum()

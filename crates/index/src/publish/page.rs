@@ -2,7 +2,7 @@ use super::encoding;
 use crate::store::{Bucket, ErrorKind, Object, ObjectContent, StoreError};
 use base::names::RelPath;
 
-/// The list of all projects of `PyPI` has less.
+/// Limit of a page in bytes. The largest known page, `PyPI`'s list of all projects, is smaller.
 pub(super) const LONGEST_PAGE: u64 = 48 << 20;
 
 /// Reads an object with at most [`LONGEST_PAGE`] bytes, if it exists.
@@ -24,9 +24,9 @@ pub(super) fn read(bucket: &dyn Bucket, content: ObjectContent) -> Result<Page, 
 
 #[derive(Debug)]
 pub(super) struct Page {
-    /// Metadata, with the size of the stored bytes.
+    /// Metadata. The size is of the stored bytes, which may be compressed.
     pub(super) object: Object,
-    /// Decoded.
+    /// Bytes without the stored encoding.
     pub(super) bytes: Vec<u8>,
 }
 

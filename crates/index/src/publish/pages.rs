@@ -105,7 +105,8 @@ impl<'a> Pages<'a> {
         entry.sha256().map(str::to_owned)
     }
 
-    pub(super) fn tell<'p>(&'p self, order: &[&'p str], report: &dyn Fn(&Step)) -> usize {
+    /// Reports the pages that would be written, and returns their number.
+    pub(super) fn preview<'p>(&'p self, order: &[&'p str], report: &dyn Fn(&Step)) -> usize {
         let mut count = 0;
         for place in self.in_order(order) {
             let new = &self.new[place];

@@ -68,7 +68,8 @@ impl<'a> StreamRecord<'a> {
         Err(PublishError::NoStream { store, stream })
     }
 
-    pub(super) fn tell(&self, report: &dyn Fn(&Step)) -> Result<bool, PublishError> {
+    /// Reports the record that [`Self::write`] would write; true if it would.
+    pub(super) fn preview(&self, report: &dyn Fn(&Step)) -> Result<bool, PublishError> {
         let is_new = !self.check()? && !self.is_routes && self.stream.is_some();
         if is_new {
             report(&Step::Page { key: self.key.clone(), more: 0 });
@@ -78,7 +79,7 @@ impl<'a> StreamRecord<'a> {
 
     pub(super) fn write(&self, report: &dyn Fn(&Step)) -> Result<bool, PublishError> {
         let Some(stream) = self.stream.filter(|_| !self.is_routes) else { return Ok(false) };
-        if !self.tell(report)? {
+        if !self.preview(report)? {
             return Ok(false);
         }
         let document = Document { stream: stream.to_owned() };

@@ -50,7 +50,8 @@ impl Survey<'_> {
         Ok(if sha256(self.bucket, &object)? == local { AtKey::Same } else { AtKey::Other })
     }
 
-    pub(super) fn tell(placed: &[Placed<'_>], states: &[AtKey], report: &dyn Fn(&Step)) {
+    /// Reports the steps that [`Self::upload`] would do.
+    pub(super) fn preview(placed: &[Placed<'_>], states: &[AtKey], report: &dyn Fn(&Step)) {
         for (placed, state) in placed.iter().zip(states) {
             report(&step(placed, *state));
         }

@@ -41,7 +41,8 @@ pub(super) fn check(context: &Context<'_>, python: &Python) {
     places::check(context, python);
 }
 
-/// A `prefetch` line can replace an optional project without sources.
+/// Returns true if the name is of an optional project and of the `prefetch` line that provides its
+/// wheel in builds without its sources.
 fn falls_back(python: &Python, name: &PackageName) -> bool {
     let optional = python.project(name).is_some_and(|project| project.optional.is_some());
     let same_name = python.names().filter(|candidate| candidate.value == *name);
@@ -58,7 +59,7 @@ fn check_left_out(context: &Context<'_>, python: &Python) {
         let hint = hint.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
         let message = format!("`every-project` has no variable `{}`", name.value);
         let problem = Problem::error(Code::LeavesOutNothing, message)
-            .label(&name.place, format!("this line leaves out nothing{hint}"));
+            .label(&name.place, format!("this line has no effect{hint}"));
         context.faults.report(problem.help("correct the name, or remove the line"));
     }
 }
@@ -78,11 +79,7 @@ fn check_after(context: &Context<'_>, after: &Spanned<PackageName>, declared: &[
     if let Some(package) = context.declared.get(after.as_str()) {
         let problem = Problem::error(
             Code::WrongKind,
-            format!(
-                "`{}` is a package of artifacts, not a \
-                project or wheel",
-                after.value
-            ),
+            format!("`{}` is a package of artifacts, not a project or wheel", after.value),
         );
         let problem = problem
             .label(&after.place, "name a project or a wheel")

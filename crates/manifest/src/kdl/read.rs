@@ -8,14 +8,15 @@ use super::{Entry, Name, Node, Value, grammar};
 use base::source::{Code, Problem, Problems, Source};
 use kdl::{KdlDocument, KdlEntry, KdlError, KdlIdentifier, KdlNode, KdlValue};
 
-/// Stack of the thread that reads a text, because the crate takes up to 8 kB for a block inside of a block, and the
-/// deepest text has 1,500; a build without optimisation takes more. Untouched pages take no memory.
+/// Stack of the thread that reads a text, because the crate takes up to 8 kB for each of the
+/// [`super::MOST_DEPTH`] nested blocks, and more in a build without optimisation. Untouched pages
+/// take no memory.
 const STACK: usize = 64 << 20;
 
 /// Reads a text on a thread with a large stack.
 ///
 /// # Errors
-/// All mistakes with their places; no thread.
+/// All mistakes with their places, or a thread that cannot be started.
 pub(super) fn nodes(source: &Source) -> Result<Vec<Node>, Problems> {
     thread::scope(|scope| {
         let reader = thread::Builder::new().stack_size(STACK);
@@ -33,7 +34,7 @@ fn read(source: &Source) -> Result<Vec<Node>, Problems> {
     Ok(document.nodes().iter().map(node).collect())
 }
 
-/// A fault that [`grammar`] did not find, in the words of the crate.
+/// Problem of a fault that [`grammar`] misses, with the crate's message.
 fn refusal(source: &Source, error: &KdlError) -> Problem {
     let Some(first) = error.diagnostics.first() else {
         return Problem::error(Code::NotKdl, message(error));
@@ -80,7 +81,7 @@ fn entry(entry: &KdlEntry) -> Entry {
     }
 }
 
-/// An entry ends with its value.
+/// The last bytes of an entry, because it ends with its value.
 fn value_span(entry: &KdlEntry, span: &Range<usize>) -> Range<usize> {
     let length = entry.format().map_or(span.len(), |format| format.value_repr.len());
     span.end - length..span.end

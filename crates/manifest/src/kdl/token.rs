@@ -101,12 +101,12 @@ fn word(rest: &str) -> (TokenKind, usize) {
     let length = run(rest, is_word);
     let (word, next) = rest.split_at(length);
     let comment = next.starts_with("//") && !word.ends_with(':');
-    let path = next.starts_with('/') && !comment && !next.starts_with("/-")
+    let is_bare = next.starts_with('/') && !comment && !next.starts_with("/-")
         || next.starts_with('\\') && !continues(next)
         || next.starts_with('[')
         || next.starts_with('{') && is_choice(next)
         || next.starts_with('(');
-    if path { (TokenKind::Bare, bare(rest)) } else { (TokenKind::Word, length) }
+    if is_bare { (TokenKind::Bare, bare(rest)) } else { (TokenKind::Word, length) }
 }
 
 /// Returns the length of a text without quotes: to the next space, or to the end of a block.
@@ -125,6 +125,9 @@ fn bare(rest: &str) -> usize {
     rest[..end].trim_end_matches(';').len().max(1)
 }
 
+/// Longest choice or class in bytes.
+const FAR: usize = 200;
+
 /// `{a,b}`, unlike a block.
 fn is_choice(rest: &str) -> bool {
     let inside = ahead(rest, |c| matches!(c, '"' | ';' | '=' | '{'));
@@ -137,9 +140,9 @@ fn is_class(rest: &str) -> bool {
     inside.split_once(']').is_some_and(|(class, after)| !class.is_empty() && !after.is_empty())
 }
 
-/// Up to a blank or the end, limited so that many brackets take linear time.
+/// Text up to a blank or an ending character, at most [`FAR`] bytes, so that many brackets take
+/// linear time.
 fn ahead(rest: &str, ends: impl Fn(char) -> bool) -> &str {
-    const FAR: usize = 200;
     let inside = &rest[1..rest.floor_char_boundary(FAR)];
     &inside[..run(inside, |c| !is_blank(c) && !ends(c))]
 }

@@ -1,6 +1,7 @@
-//! Libraries must share a platform directory with companions that they find by a relative path:
-//! files of the artifact for single targets (of a generic library), and files in the sibling
-//! directory of its name (`lib/libNAME.so.1` and `lib/NAME/`).
+//! Checks that a library and its companions, which it finds by relative paths, have the same
+//! platform directory. Companions of a library are the files in the sibling directory of its name
+//! (`lib/libNAME.so.1` and `lib/NAME/`), and, if it is generic, those of its artifact for single
+//! targets.
 
 use std::collections::BTreeMap;
 
@@ -29,8 +30,8 @@ pub(super) fn check(filled: &[Filled<'_>]) -> Problems {
         for library in libraries {
             let parted = |other: &&File<'_, '_>| is_parted(library, other, files);
             if let Some(companion) = files.iter().find(parted)
-                && !is_meant(library)
-                && !is_meant(companion)
+                && !is_intended(library)
+                && !is_intended(companion)
             {
                 problems.push(problem(library, companion));
             }
@@ -55,18 +56,19 @@ fn by_artifact<'f, 'a>(filled: &'f [Filled<'a>]) -> BTreeMap<&'a ArtifactName, F
     files
 }
 
-/// A repeated library is another mistake; if intended, this copy still lacks its companion.
+/// Returns true if no copy of `other` is with `library`, or of `library` with `other`. Intended
+/// copies of a library do not count, because the one in question still lacks its companion.
 fn is_parted(library: &File<'_, '_>, other: &File<'_, '_>, files: &[File<'_, '_>]) -> bool {
     let (a, b) = (&library.owner.dist, &other.owner.dist);
-    let is_there = |directory: &ModuleName, path: &RelPath| {
+    let has = |directory: &ModuleName, path: &RelPath| {
         files.iter().any(|f| f.owner.dist.platform_dir == *directory && f.path == path)
     };
     let repeats = |file: &File<'_, '_>| line(file).is_some_and(|r| r.repeats.is_some());
     a.platform_dir != b.platform_dir
         && (a.relies_on(b) || b.relies_on(a))
-        && (is_for_a_target(library, other) || is_beside(library.path, other.path))
-        && !is_there(&a.platform_dir, other.path)
-        && (!is_there(&b.platform_dir, library.path)
+        && (is_for_a_target(library, other) || is_in_sibling(library.path, other.path))
+        && !has(&a.platform_dir, other.path)
+        && (!has(&b.platform_dir, library.path)
             || files.iter().any(|f| f.path == library.path && repeats(f)))
 }
 
@@ -77,7 +79,7 @@ fn is_for_a_target(library: &File<'_, '_>, other: &File<'_, '_>) -> bool {
         && library_id.component == other_id.component
 }
 
-fn is_beside(library: &RelPath, file: &RelPath) -> bool {
+fn is_in_sibling(library: &RelPath, file: &RelPath) -> bool {
     let directory = library.as_str().strip_suffix(library.file_name()).unwrap_or_default();
     let name = library.file_name().strip_prefix("lib").and_then(|n| n.split(".so").next());
     let rest = file.as_str().strip_prefix(directory);
@@ -90,21 +92,22 @@ fn line<'a>(file: &File<'_, 'a>) -> Option<&'a ArtifactRule> {
     repeated::rule(file.owner.dist.package, &file.item)
 }
 
-fn is_meant(file: &File<'_, '_>) -> bool {
+fn is_intended(file: &File<'_, '_>) -> bool {
     line(file).is_some_and(|rule| rule.apart.is_some())
 }
 
 fn problem(library: &File<'_, '_>, companion: &File<'_, '_>) -> Problem {
     let names = [library, companion].map(|f| &f.owner.dist.package.name.value);
     let artifact = &library.item.artifact.id.name;
-    let goes = |file: &File<'_, '_>| format!("`{}/{}`", file.owner.dist.platform_dir, file.path);
+    let installed_path =
+        |file: &File<'_, '_>| format!("`{}/{}`", file.owner.dist.platform_dir, file.path);
     let message = format!(
         "packages `{}` and `{}` separate a library of artifact `{artifact}` from files that it \
          finds relative to itself: {} and {}",
         names[0],
         names[1],
-        goes(library),
-        goes(companion)
+        installed_path(library),
+        installed_path(companion)
     );
     let problem = Problem::error(Code::PartedLibrary, message)
         .label(library.rule, "package of the library")
@@ -124,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_beside_a_library_is_in_the_directory_of_its_name() {
+    fn the_sibling_directory_has_the_name_of_the_library() {
         let library = "lib/libname.so.1";
         let cases = [
             (library, "lib/name/k.co", true),
@@ -139,8 +142,8 @@ mod tests {
             ("lib/name.so", "lib/name/k.co", false),
         ];
         for (library, file, expected) in cases {
-            let beside = is_beside(&library.parse().unwrap(), &file.parse().unwrap());
-            assert_eq!(beside, expected, "{library} {file}");
+            let is_in_sibling = is_in_sibling(&library.parse().unwrap(), &file.parse().unwrap());
+            assert_eq!(is_in_sibling, expected, "{library} {file}");
         }
     }
 }

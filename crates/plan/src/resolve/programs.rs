@@ -7,7 +7,8 @@ use base::names::{RelPath, System};
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::{Manifest, Script, ScriptTarget};
 
-/// `filled` and `shipped` have all runtime distributions, `view` the files installed with `one`.
+/// Errors for scripts whose program no package ships, or is none. `filled` and `shipped` have all
+/// runtime distributions, `view` has the files that are installed with `one`.
 pub(super) fn missing(
     manifest: &Manifest,
     one: &Filled<'_>,
@@ -23,13 +24,13 @@ pub(super) fn missing(
             .get(program)
             .and_then(|item| Refusals::new(manifest, &one.dist, item.artifact).refusal(item.entry));
         match refusal {
-            // The artifact has it in this build, and no build will ship it.
+            // Before `optional`, because no build ships a program that the manifest excludes.
             Some(refusal @ Refusal::Excluded(_)) => {
-                problems.push(kept_out(script, program, one, refusal));
+                problems.push(excluded(script, program, one, refusal));
             }
             _ if is_optional(script, system, ships) => {}
-            Some(refusal) => problems.push(kept_out(script, program, one, refusal)),
-            None => problems.push(problem(script, program, one, &why(program, one, filled, view))),
+            Some(refusal) => problems.push(excluded(script, program, one, refusal)),
+            None => problems.push(absent(script, program, one, &cause(program, one, filled, view))),
         }
     }
     if system == System::Linux {
@@ -40,7 +41,8 @@ pub(super) fn missing(
     problems
 }
 
-/// Programs that are shipped without a command: the lines of their scripts are for other targets.
+/// Warnings for programs that this target ships without a command, because only lines for other
+/// targets declare their script.
 pub(super) fn without_script(
     whole: &Manifest,
     manifest: &Manifest,
@@ -60,14 +62,14 @@ pub(super) fn without_script(
             if let ScriptTarget::Program(program) = &*script.target
                 && has_program(program, system, ships)
             {
-                problems.push(for_others(script, program, one));
+                problems.push(without_command(script, program, one));
             }
         }
     }
     problems
 }
 
-fn for_others(script: &Script, program: &RelPath, one: &Filled<'_>) -> Problem {
+fn without_command(script: &Script, program: &RelPath, one: &Filled<'_>) -> Problem {
     let (name, package) = (script.name.as_str(), &*one.dist.package.name);
     let message = format!("package `{package}` ships `{program}` without its script `{name}`");
     Problem::warning(Code::ScriptTarget, message)
@@ -76,7 +78,7 @@ fn for_others(script: &Script, program: &RelPath, one: &Filled<'_>) -> Problem {
         .help("add the script for this target too, or exclude the program")
 }
 
-fn kept_out(script: &Script, program: &RelPath, one: &Filled<'_>, refusal: Refusal<'_>) -> Problem {
+fn excluded(script: &Script, program: &RelPath, one: &Filled<'_>, refusal: Refusal<'_>) -> Problem {
     Problem::error(Code::ScriptTarget, message(script, program, one))
         .label(refusal.place(), format!("this line {} it", refusal.does()))
         .label(&script.target.place, "started here")
@@ -107,14 +109,19 @@ fn fact(script: &Script, one: &Filled<'_>) -> String {
     format!("{} {}", *one.dist.package.name, script.name.as_str())
 }
 
-fn problem(script: &Script, program: &RelPath, one: &Filled<'_>, why: &str) -> Problem {
+fn absent(script: &Script, program: &RelPath, one: &Filled<'_>, cause: &str) -> Problem {
     Problem::error(Code::ScriptTarget, message(script, program, one))
-        .label(&script.target.place, why)
+        .label(&script.target.place, cause)
         .of_fact(fact(script, one))
         .help("correct the path, remove the line, or give a reason: optional=\"…\"")
 }
 
-fn why(program: &RelPath, one: &Filled<'_>, filled: &[Filled<'_>], view: &View<'_, '_>) -> String {
+fn cause(
+    program: &RelPath,
+    one: &Filled<'_>,
+    filled: &[Filled<'_>],
+    view: &View<'_, '_>,
+) -> String {
     if one.runtime.placed.contains_key(program) {
         return "it is a link to a program that no runtime package ships".into();
     }

@@ -67,7 +67,7 @@ fn required(
     if rule.is_of_all() {
         variants(declared, targets, dist)
     } else {
-        vec![declared.per.beside(&dist.variant)]
+        vec![declared.per.installed_with(&dist.variant)]
     }
 }
 
@@ -101,7 +101,7 @@ pub(super) fn extras(
         match extra.pick {
             Pick::Only => {
                 let requirement =
-                    requirement(declared, targets, &declared.per.beside(&dist.variant))?;
+                    requirement(declared, targets, &declared.per.installed_with(&dist.variant))?;
                 extras.by_name.insert(name, vec![requirement]);
             }
             Pick::All => {

@@ -242,7 +242,7 @@ fn overlaid_name(
     variant: &Variant,
 ) -> Result<Option<DistName>, NameError> {
     let declared = manifest.packages.get(overlay).and_then(|p| p.distribution());
-    declared.map(|d| dist_name(d, &d.per.beside(variant))).transpose()
+    declared.map(|d| dist_name(d, &d.per.installed_with(variant))).transpose()
 }
 
 #[cfg(test)]

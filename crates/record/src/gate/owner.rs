@@ -24,8 +24,8 @@ impl<'m> Owner<'m> {
     }
 }
 
-/// Facts that the manifest states: the target of each package that it describes.
-pub(super) fn tell(manifest: &Manifest, packages: &mut [Package<'_>]) {
+/// Sets the target of each package that the manifest describes.
+pub(super) fn set_targets(manifest: &Manifest, packages: &mut [Package<'_>]) {
     for package in packages {
         if let Some(owner) = Owner::of(manifest, package) {
             package.target = Known::Is(owner.target);

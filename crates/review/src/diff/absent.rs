@@ -2,8 +2,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::contents::{Area, Contents, File, Package};
+use super::difference::Difference;
 use super::pair::Pairs;
-use super::what::What;
 use plan::Absent;
 
 type Reasons<'a> = HashMap<&'a str, &'a str>;
@@ -41,26 +41,26 @@ pub(super) fn changes(
     old: &Contents<'_>,
     new: &Contents<'_>,
     pairs: &Pairs,
-) -> Vec<(usize, What, String)> {
-    let mut changes: Vec<(usize, What, String)> = Vec::new();
+) -> Vec<(usize, Difference, String)> {
+    let mut changes: Vec<(usize, Difference, String)> = Vec::new();
     for (was, is) in pairs.indices() {
         changes.extend(
             of_package(&old.packages[was], &new.packages[is])
                 .into_iter()
-                .map(|(what, path)| (is, what, path)),
+                .map(|(difference, path)| (is, difference, path)),
         );
     }
     let elsewhere = |now: bool| -> HashSet<(String, String)> {
-        let reason = |(_, what, path): &(usize, What, String)| match what {
-            What::Absent { reason } if now => Some((reason.clone(), path.clone())),
-            What::WasAbsent { reason } if !now => Some((reason.clone(), path.clone())),
+        let reason = |(_, difference, path): &(usize, Difference, String)| match difference {
+            Difference::Absent { reason } if now => Some((reason.clone(), path.clone())),
+            Difference::WasAbsent { reason } if !now => Some((reason.clone(), path.clone())),
             _ => None,
         };
         changes.iter().filter_map(reason).collect()
     };
     let (now, before) = (elsewhere(true), elsewhere(false));
-    changes.retain(|(_, what, path)| match what {
-        What::Absent { reason } | What::WasAbsent { reason } => {
+    changes.retain(|(_, difference, path)| match difference {
+        Difference::Absent { reason } | Difference::WasAbsent { reason } => {
             let key = (reason.clone(), path.clone());
             !(now.contains(&key) && before.contains(&key))
         }
@@ -72,7 +72,7 @@ pub(super) fn changes(
 
 /// Restores the names in the reason of paths that have it with the same names.
 fn name(
-    found: &mut [(usize, What, String)],
+    found: &mut [(usize, Difference, String)],
     old: &Contents<'_>,
     new: &Contents<'_>,
     pairs: &Pairs,
@@ -84,22 +84,25 @@ fn name(
     };
     let packages: BTreeSet<usize> = found.iter().map(|(package, ..)| *package).collect();
     let reasons: HashMap<usize, _> = packages.into_iter().map(|p| (p, reasons_of(p))).collect();
-    let full = |package: usize, what: &What, path: &str| {
+    let full = |package: usize, difference: &Difference, path: &str| {
         let (old_reasons, new_reasons) = reasons.get(&package)?;
-        let reasons = match what {
-            What::Absent { .. } => new_reasons.get(path)?,
-            What::WasAbsent { .. } => old_reasons.get(path)?,
+        let reasons = match difference {
+            Difference::Absent { .. } => new_reasons.get(path)?,
+            Difference::WasAbsent { .. } => old_reasons.get(path)?,
             _ => return None,
         };
         Some(reasons.iter().map(|reason| &**reason).collect::<Vec<_>>().join("; "))
     };
-    let mut groups: HashMap<(usize, What), BTreeSet<String>> = HashMap::new();
-    for (package, what, path) in &*found {
-        groups.entry((*package, what.clone())).or_default().extend(full(*package, what, path));
+    let mut groups: HashMap<(usize, Difference), BTreeSet<String>> = HashMap::new();
+    for (package, difference, path) in &*found {
+        groups
+            .entry((*package, difference.clone()))
+            .or_default()
+            .extend(full(*package, difference, path));
     }
-    for (package, what, _) in found {
-        let Some(names) = groups.get(&(*package, what.clone())) else { continue };
-        if let What::Absent { reason } | What::WasAbsent { reason } = what
+    for (package, difference, _) in found {
+        let Some(names) = groups.get(&(*package, difference.clone())) else { continue };
+        if let Difference::Absent { reason } | Difference::WasAbsent { reason } = difference
             && let Some(one) = names.first().filter(|_| names.len() == 1)
         {
             reason.clone_from(one);
@@ -107,16 +110,16 @@ fn name(
     }
 }
 
-fn of_package(old: &Package<'_>, new: &Package<'_>) -> Vec<(What, String)> {
+fn of_package(old: &Package<'_>, new: &Package<'_>) -> Vec<(Difference, String)> {
     let (Some(before), Some(after)) = (old.absent, new.absent) else { return Vec::new() };
     let (old_reasons, new_reasons) = (all_reasons(before), all_reasons(after));
     let mut changes = Vec::new();
     for (path, new) in &new_reasons {
         match old_reasons.get(path) {
-            None => changes.push((What::Absent { reason: reasons_text(new) }, *path)),
+            None => changes.push((Difference::Absent { reason: reasons_text(new) }, *path)),
             Some(old) if old != new => {
                 changes.push((
-                    What::AbsentOtherwise { old: reasons_text(old), new: reasons_text(new) },
+                    Difference::AbsentOtherwise { old: reasons_text(old), new: reasons_text(new) },
                     *path,
                 ));
             }
@@ -125,18 +128,20 @@ fn of_package(old: &Package<'_>, new: &Package<'_>) -> Vec<(What, String)> {
     }
     let vanished = old_reasons.iter().filter(|(path, _)| !new_reasons.contains_key(*path));
     changes.extend(
-        vanished.map(|(path, reasons)| (What::WasAbsent { reason: reasons_text(reasons) }, *path)),
+        vanished.map(|(path, reasons)| {
+            (Difference::WasAbsent { reason: reasons_text(reasons) }, *path)
+        }),
     );
     if changes.is_empty() {
         return Vec::new();
     }
     let (old_files, new_files) = (platform_files(old), platform_files(new));
-    changes.retain(|(what, path)| match what {
-        What::Absent { .. } => !old_files.contains(path),
-        What::WasAbsent { .. } => !new_files.contains(path),
+    changes.retain(|(difference, path)| match difference {
+        Difference::Absent { .. } => !old_files.contains(path),
+        Difference::WasAbsent { .. } => !new_files.contains(path),
         _ => true,
     });
-    changes.into_iter().map(|(what, path)| (what, path.to_owned())).collect()
+    changes.into_iter().map(|(difference, path)| (difference, path.to_owned())).collect()
 }
 
 fn platform_files<'a>(package: &Package<'a>) -> HashSet<&'a str> {

@@ -5,12 +5,12 @@ use indexmap::IndexMap;
 use super::absent::{self, Absences};
 use super::compare::Comparison;
 use super::contents::{Area, Contents, EntryContent, File, Package};
+use super::difference::Difference;
 use super::losses::{self, Compared};
 use super::moves::{At, Left, Move};
 use super::pair::{self, Pairs};
 use super::places::{FileChange, change};
 use super::translate::Translation;
-use super::what::What;
 use super::{Diff, Extent, FORMAT, FieldChange, PackageChange, Renamed, Side};
 use super::{facts, fields, group, moved, remarks, repeated, unowned};
 use plan::Step;
@@ -61,7 +61,7 @@ pub(super) fn diff(old: &Contents<'_>, new: &Contents<'_>) -> Diff {
 #[derive(Debug, Clone, Default)]
 struct ChangedPackage {
     fields: Vec<FieldChange>,
-    changes: IndexMap<What, Vec<FileChange>>,
+    changes: IndexMap<Difference, Vec<FileChange>>,
     /// Comparisons subtract edits: plans count sizes before.
     edits: i64,
     moved: bool,
@@ -142,15 +142,15 @@ impl<'a> Sides<'_, 'a> {
             }
             _ => 0,
         };
-        for what in comparison.files(then, now) {
-            if what == What::Text
+        for difference in comparison.files(then, now) {
+            if difference == Difference::Text
                 && let Some(fields) = data(then, now, comparison)
             {
                 merge(&mut self.found[slot].fields, fields);
                 continue;
             }
             let change = change(comparison.new, Some(then), Some(now));
-            self.found[slot].changes.entry(what).or_default().push(change);
+            self.found[slot].changes.entry(difference).or_default().push(change);
         }
     }
 
@@ -171,20 +171,24 @@ impl<'a> Sides<'_, 'a> {
             let now = unowned
                 .or_else(|| absences.why_gone(at.package, file))
                 .or_else(|| self.why_gone(package, file));
-            self.add(slot, What::Vanished { now }, change(package, Some(file), None));
+            self.add(slot, Difference::Vanished { now }, change(package, Some(file), None));
         }
         for at in left.come.iter().filter(|at| !dead.come.contains(at)) {
             let package = &self.new.packages[at.package];
             let file = &package.files[at.file];
             let reason = absences.why_not_there(at.package, file);
-            self.add(at.package, What::Appeared { was: reason }, change(package, None, Some(file)));
+            self.add(
+                at.package,
+                Difference::Appeared { was: reason },
+                change(package, None, Some(file)),
+            );
         }
         for (from, to) in left.filled.iter().chain(&left.emptied) {
             let (then, now) = (
                 &self.old.packages[from.package].files[from.file],
                 &self.new.packages[to.package].files[to.file],
             );
-            let step = What::Step { old: then.kind(), new: now.kind() };
+            let step = Difference::Step { old: then.kind(), new: now.kind() };
             self.add(
                 to.package,
                 step,
@@ -201,10 +205,10 @@ impl<'a> Sides<'_, 'a> {
     }
 
     fn left_out(&mut self) {
-        for (slot, what, path) in absent::changes(self.old, self.new, self.pairs) {
+        for (slot, difference, path) in absent::changes(self.old, self.new, self.pairs) {
             self.add(
                 slot,
-                what,
+                difference,
                 FileChange {
                     path,
                     was: None,
@@ -217,8 +221,8 @@ impl<'a> Sides<'_, 'a> {
         }
     }
 
-    fn add(&mut self, slot: usize, what: What, change: FileChange) {
-        self.found[slot].changes.entry(what).or_default().push(change);
+    fn add(&mut self, slot: usize, difference: Difference, change: FileChange) {
+        self.found[slot].changes.entry(difference).or_default().push(change);
     }
 
     fn totals(&self) -> (Extent, Extent) {

@@ -2,9 +2,9 @@ use std::collections::HashMap;
 
 use super::built::Built;
 use super::contents::{Area, EntryContent, File, Package};
+use super::difference::Difference;
 use super::rpath::{self, Searched};
 use super::translate::Translation;
-use super::what::What;
 use binary::elf::stub::StubMachine;
 use binary::loader::Linked;
 use catalog::Origin;
@@ -15,7 +15,7 @@ pub(super) struct Comparison<'c, 'a> {
     pub new: &'c Package<'a>,
     pub words: (&'c Translation<'a>, &'c Translation<'a>),
     /// One rule edits thousands of files.
-    rpaths: HashMap<(&'a str, &'a str, &'a str), Option<What>>,
+    rpaths: HashMap<(&'a str, &'a str, &'a str), Option<Difference>>,
 }
 
 impl<'c, 'a> Comparison<'c, 'a> {
@@ -28,7 +28,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
     }
 
     /// None if only the version differs.
-    pub fn files(&mut self, old: &File<'a>, new: &File<'a>) -> Vec<What> {
+    pub fn files(&mut self, old: &File<'a>, new: &File<'a>) -> Vec<Difference> {
         let mut changes = match (old.content, new.content) {
             (EntryContent::Directory, EntryContent::Directory) => return Vec::new(),
             (EntryContent::Link(a), EntryContent::Link(b)) => {
@@ -52,14 +52,20 @@ impl<'c, 'a> Comparison<'c, 'a> {
         };
         // A changed step implies the execute bit.
         if old.executable != new.executable
-            && !changes.iter().any(|what| matches!(what, What::Step { .. }))
+            && !changes.iter().any(|difference| matches!(difference, Difference::Step { .. }))
         {
-            changes.push(What::Executable { now: new.executable });
+            changes.push(Difference::Executable { now: new.executable });
         }
         changes
     }
 
-    fn steps(&mut self, old: &File<'a>, a: &'a Step, new: &File<'a>, b: &'a Step) -> Vec<What> {
+    fn steps(
+        &mut self,
+        old: &File<'a>,
+        a: &'a Step,
+        new: &File<'a>,
+        b: &'a Step,
+    ) -> Vec<Difference> {
         let mut changes = Vec::new();
         match (a, b) {
             (Step::Copy { source: from }, Step::Copy { source: to }) => {
@@ -71,7 +77,8 @@ impl<'c, 'a> Comparison<'c, 'a> {
             ) => {
                 changes.extend(sources(old, from, new, to));
                 changes.extend(self.rpath(old, was, new, is));
-                changes.extend((cleared != clears).then_some(What::Stack { cleared: *clears }));
+                changes
+                    .extend((cleared != clears).then_some(Difference::Stack { cleared: *clears }));
             }
             (Step::Stub { .. } | Step::Alias { .. }, _) => {
                 changes.extend(self.made(old, a, new, b));
@@ -92,7 +99,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
     }
 
     /// Compares generated files.
-    fn made(&self, old: &File<'a>, a: &Step, new: &File<'a>, b: &Step) -> Vec<What> {
+    fn made(&self, old: &File<'a>, a: &Step, new: &File<'a>, b: &Step) -> Vec<Difference> {
         let (changed, old_machine, new_machine) = match (a, b) {
             (Step::Stub { target: was, machine: from }, Step::Stub { target: is, machine: to }) => {
                 (self.target(old, was, new, is), from, to)
@@ -117,7 +124,13 @@ impl<'c, 'a> Comparison<'c, 'a> {
             .collect()
     }
 
-    fn rpath(&mut self, old: &File<'a>, was: &'a str, new: &File<'a>, is: &'a str) -> Option<What> {
+    fn rpath(
+        &mut self,
+        old: &File<'a>,
+        was: &'a str,
+        new: &File<'a>,
+        is: &'a str,
+    ) -> Option<Difference> {
         let (directory, same_place) =
             (parent(new.path), old.path == new.path && old.area == new.area);
         if was == is && same_place && self.words.0.is_identity() {
@@ -141,7 +154,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
         difference
     }
 
-    fn target(&self, old: &File<'a>, was: &str, new: &File<'a>, is: &str) -> Option<What> {
+    fn target(&self, old: &File<'a>, was: &str, new: &File<'a>, is: &str) -> Option<Difference> {
         let translated = self.words.0.path(was);
         if translated == is {
             return None;
@@ -158,14 +171,14 @@ impl<'c, 'a> Comparison<'c, 'a> {
             new_target.map_or(is.to_owned(), below_platform_dir),
         );
         let (old_part, new_part) = apart(&old_path, &new_path);
-        Some(What::Target { old: old_part.to_owned(), new: new_part.to_owned() })
+        Some(Difference::Target { old: old_part.to_owned(), new: new_part.to_owned() })
     }
 
     fn alias(
         &self,
         (soname, needed, rpath): (&str, &str, &str),
         (new_soname, new_needed, new_rpath): (&str, &str, &str),
-    ) -> Option<What> {
+    ) -> Option<Difference> {
         let from = self.words.0.path(rpath);
         if (soname, needed, &*from) == (new_soname, new_needed, new_rpath) {
             return None;
@@ -174,15 +187,15 @@ impl<'c, 'a> Comparison<'c, 'a> {
             let place = if from == new_rpath { String::new() } else { format!(" in {place}") };
             format!("{soname} for {needed}{place}")
         };
-        Some(What::Alias {
+        Some(Difference::Alias {
             old: sentence(soname, needed, &from),
             new: sentence(new_soname, new_needed, new_rpath),
         })
     }
 
-    fn text(&self, was: &str, is: &str) -> Option<What> {
+    fn text(&self, was: &str, is: &str) -> Option<Difference> {
         (was != is && self.words.0.text(was, self.old.version, self.new.version) != is)
-            .then_some(What::Text)
+            .then_some(Difference::Text)
     }
 
     fn promised(
@@ -192,16 +205,16 @@ impl<'c, 'a> Comparison<'c, 'a> {
         built: &File<'a>,
         bytes: Built<'a>,
         side: Side,
-    ) -> Vec<What> {
+    ) -> Vec<Difference> {
         match step {
-            Step::Copy { .. } if promise.size != built.size => vec![What::Size],
+            Step::Copy { .. } if promise.size != built.size => vec![Difference::Size],
             Step::Relink { rpath, .. } => self.searched(promise, rpath, built, bytes, side),
             Step::Render { text } => self.rendered(&text.text(), bytes, side).into_iter().collect(),
             Step::Stub { .. } | Step::Alias { .. } => match (&bytes.made(), side) {
                 (Some(made), Side::Old) => self.made(promise, step, built, made),
                 (Some(made), Side::New) => self.made(built, made, promise, step),
                 // Not rockpack's output.
-                (None, _) => vec![What::Content],
+                (None, _) => vec![Difference::Content],
             },
             Step::Copy { .. } | Step::Link { .. } | Step::Directory => Vec::new(),
         }
@@ -214,27 +227,33 @@ impl<'c, 'a> Comparison<'c, 'a> {
         built: &File<'a>,
         bytes: Built<'a>,
         side: Side,
-    ) -> Vec<What> {
-        let Some(search) = bytes.search() else { return vec![What::Content] };
+    ) -> Vec<Difference> {
+        let Some(search) = bytes.search() else { return vec![Difference::Content] };
         let real = Linked::new(search).search;
         let difference = match side {
             Side::Old => self.rpath(promise, rpath, built, real),
             Side::New => self.rpath(built, real, promise, rpath),
         };
-        let tag = search.runpath.is_some().then_some(What::Content);
+        let tag = search.runpath.is_some().then_some(Difference::Content);
         difference.into_iter().chain(tag).collect()
     }
 
-    fn rendered(&self, text: &str, bytes: Built<'_>, side: Side) -> Option<What> {
+    fn rendered(&self, text: &str, bytes: Built<'_>, side: Side) -> Option<Difference> {
         let has_bytes = |text: &str| crc32fast::hash(text.as_bytes()) == bytes.bytes.crc32;
         let translated = || match side {
             Side::Old => self.words.0.text(text, self.old.version, self.new.version),
             Side::New => self.words.1.text(text, self.new.version, self.old.version),
         };
-        (!has_bytes(text) && !has_bytes(&translated())).then_some(What::Text)
+        (!has_bytes(text) && !has_bytes(&translated())).then_some(Difference::Text)
     }
 
-    fn built(&mut self, old: &File<'a>, a: Built<'a>, new: &File<'a>, b: Built<'a>) -> Vec<What> {
+    fn built(
+        &mut self,
+        old: &File<'a>,
+        a: Built<'a>,
+        new: &File<'a>,
+        b: Built<'a>,
+    ) -> Vec<Difference> {
         if a.bytes.crc32 == b.bytes.crc32 && old.size == new.size {
             return Vec::new();
         }
@@ -245,10 +264,10 @@ impl<'c, 'a> Comparison<'c, 'a> {
             return self.made(old, &was, new, &is);
         }
         let (Some(was), Some(is)) = (a.search(), b.search()) else {
-            return vec![if old.size == new.size { What::Content } else { What::Size }];
+            return vec![if old.size == new.size { Difference::Content } else { Difference::Size }];
         };
         let (old_search, new_search) = (Linked::new(was).search, Linked::new(is).search);
-        let mut changes: Vec<What> =
+        let mut changes: Vec<Difference> =
             self.rpath(old, old_search, new, new_search).into_iter().collect();
         // Renamed directories change bytes and size.
         let is_same_search = (&was.rpath, &was.runpath) == (&is.rpath, &is.runpath);
@@ -256,9 +275,9 @@ impl<'c, 'a> Comparison<'c, 'a> {
         let explained =
             if renamed { old_search.len().abs_diff(new_search.len()) as u64 + ALIGNED } else { 0 };
         if old.size.abs_diff(new.size) > explained {
-            changes.push(What::Size);
+            changes.push(Difference::Size);
         } else if changes.is_empty() && !renamed {
-            changes.push(What::Content);
+            changes.push(Difference::Content);
         }
         changes
     }
@@ -273,26 +292,26 @@ enum Side {
     New,
 }
 
-fn other_kind(old: &File<'_>, new: &File<'_>) -> What {
-    What::Step { old: old.kind(), new: new.kind() }
+fn other_kind(old: &File<'_>, new: &File<'_>) -> Difference {
+    Difference::Step { old: old.kind(), new: new.kind() }
 }
 
-fn machines(old: StubMachine, new: StubMachine) -> What {
+fn machines(old: StubMachine, new: StubMachine) -> Difference {
     let name = |machine| match machine {
         StubMachine::X86_64 => "x86-64",
         StubMachine::Aarch64 => "aarch64",
     };
-    What::Machine { old: name(old), new: name(new) }
+    Difference::Machine { old: name(old), new: name(new) }
 }
 
-fn sources(old: &File<'_>, from: &Origin, new: &File<'_>, to: &Origin) -> Option<What> {
+fn sources(old: &File<'_>, from: &Origin, new: &File<'_>, to: &Origin) -> Option<Difference> {
     if from.artifact == to.artifact && from.path == to.path && from.base == to.base {
-        return (old.size != new.size).then_some(What::Size);
+        return (old.size != new.size).then_some(Difference::Size);
     }
     let bases = from.artifact == to.artifact && from.path == to.path;
     let (old_source, new_source) = (source(from, bases), source(to, bases));
     let (old, new) = apart(&old_source, &new_source);
-    Some(What::Source { old: old.to_owned(), new: new.to_owned() })
+    Some(Difference::Source { old: old.to_owned(), new: new.to_owned() })
 }
 
 fn source(origin: &Origin, with_base: bool) -> String {

@@ -5,64 +5,73 @@ use indexmap::IndexMap;
 
 use super::Change;
 use super::contents::{EntryContent, File, Package};
+use super::difference::Difference;
 use super::places::{FileChange, Universe, places};
-use super::what::What;
 use plan::Step;
 
 pub(super) fn changes(
     old: Option<&Package<'_>>,
     new: Option<&Package<'_>>,
-    found: IndexMap<What, Vec<FileChange>>,
+    found: IndexMap<Difference, Vec<FileChange>>,
 ) -> Vec<Change> {
     let universes = Universes::new(old, new);
-    let mut changes: Vec<Change> =
-        found.into_iter().map(|(what, files)| change(&universes, what, files)).collect();
-    changes.sort_by_key(|c| (rank(&c.what), std::cmp::Reverse(c.files.len())));
+    let mut changes: Vec<Change> = found
+        .into_iter()
+        .map(|(difference, files)| change(&universes, difference, files))
+        .collect();
+    changes.sort_by_key(|c| (rank(&c.difference), std::cmp::Reverse(c.files.len())));
     changes
 }
 
-fn change(universes: &Universes<'_, '_>, what: What, mut files: Vec<FileChange>) -> Change {
+fn change(
+    universes: &Universes<'_, '_>,
+    difference: Difference,
+    mut files: Vec<FileChange>,
+) -> Change {
     files.sort_by(|a, b| a.path.cmp(&b.path));
-    let places = places(&files, universes.universe(&what), most_places(&what));
-    Change { what, places, files }
+    let places = places(&files, universes.universe(&difference), most_places(&difference));
+    Change { difference, places, files }
 }
 
-fn most_places(what: &What) -> usize {
-    match what {
-        What::Appeared { .. } | What::Vanished { .. } | What::Size | What::Content => 8,
-        What::Rpath { .. }
-        | What::Target { .. }
-        | What::Alias { .. }
-        | What::Machine { .. }
-        | What::Executable { .. }
-        | What::Stack { .. } => 1,
-        What::Step { .. }
-        | What::Source { .. }
-        | What::Text
-        | What::Absent { .. }
-        | What::WasAbsent { .. }
-        | What::AbsentOtherwise { .. } => 4,
+fn most_places(difference: &Difference) -> usize {
+    match difference {
+        Difference::Appeared { .. }
+        | Difference::Vanished { .. }
+        | Difference::Size
+        | Difference::Content => 8,
+        Difference::Rpath { .. }
+        | Difference::Target { .. }
+        | Difference::Alias { .. }
+        | Difference::Machine { .. }
+        | Difference::Executable { .. }
+        | Difference::Stack { .. } => 1,
+        Difference::Step { .. }
+        | Difference::Source { .. }
+        | Difference::Text
+        | Difference::Absent { .. }
+        | Difference::WasAbsent { .. }
+        | Difference::AbsentOtherwise { .. } => 4,
     }
 }
 
-fn rank(what: &What) -> usize {
-    match what {
-        What::Vanished { .. } => 0,
-        What::Appeared { .. } => 1,
-        What::Step { .. } => 2,
-        What::Source { .. } => 3,
-        What::Rpath { .. } => 4,
-        What::Target { .. } => 5,
-        What::Alias { .. } => 6,
-        What::Machine { .. } => 7,
-        What::Executable { .. } => 8,
-        What::Stack { .. } => 9,
-        What::Size => 10,
-        What::Text => 11,
-        What::Content => 12,
-        What::Absent { .. } => 13,
-        What::AbsentOtherwise { .. } => 14,
-        What::WasAbsent { .. } => 15,
+fn rank(difference: &Difference) -> usize {
+    match difference {
+        Difference::Vanished { .. } => 0,
+        Difference::Appeared { .. } => 1,
+        Difference::Step { .. } => 2,
+        Difference::Source { .. } => 3,
+        Difference::Rpath { .. } => 4,
+        Difference::Target { .. } => 5,
+        Difference::Alias { .. } => 6,
+        Difference::Machine { .. } => 7,
+        Difference::Executable { .. } => 8,
+        Difference::Stack { .. } => 9,
+        Difference::Size => 10,
+        Difference::Text => 11,
+        Difference::Content => 12,
+        Difference::Absent { .. } => 13,
+        Difference::AbsentOtherwise { .. } => 14,
+        Difference::WasAbsent { .. } => 15,
     }
 }
 
@@ -82,26 +91,28 @@ impl<'p, 'a> Universes<'p, 'a> {
         Self { old, new, gone, there, searching, leading, left_out }
     }
 
-    fn universe(&self, what: &What) -> &Universe<'a> {
-        match what {
-            What::Vanished { .. } => self.gone.get_or_init(|| of_package(self.old, |_| true)),
-            What::Rpath { .. } => self.searching.get_or_init(|| of_package(self.new, searches)),
-            What::Target { .. } | What::Alias { .. } | What::Machine { .. } => {
+    fn universe(&self, difference: &Difference) -> &Universe<'a> {
+        match difference {
+            Difference::Vanished { .. } => self.gone.get_or_init(|| of_package(self.old, |_| true)),
+            Difference::Rpath { .. } => {
+                self.searching.get_or_init(|| of_package(self.new, searches))
+            }
+            Difference::Target { .. } | Difference::Alias { .. } | Difference::Machine { .. } => {
                 self.leading.get_or_init(|| {
                     of_package(self.new, |f| matches!(f.kind(), "link" | "stub" | "alias"))
                 })
             }
-            What::Absent { .. } | What::AbsentOtherwise { .. } | What::WasAbsent { .. } => {
-                self.left_out.get_or_init(|| self.also_left_out())
-            }
-            What::Appeared { .. }
-            | What::Step { .. }
-            | What::Source { .. }
-            | What::Executable { .. }
-            | What::Stack { .. }
-            | What::Size
-            | What::Text
-            | What::Content => self.there.get_or_init(|| of_package(self.new, |_| true)),
+            Difference::Absent { .. }
+            | Difference::AbsentOtherwise { .. }
+            | Difference::WasAbsent { .. } => self.left_out.get_or_init(|| self.also_left_out()),
+            Difference::Appeared { .. }
+            | Difference::Step { .. }
+            | Difference::Source { .. }
+            | Difference::Executable { .. }
+            | Difference::Stack { .. }
+            | Difference::Size
+            | Difference::Text
+            | Difference::Content => self.there.get_or_init(|| of_package(self.new, |_| true)),
         }
     }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::places::FileChange;
 use super::report::{self, Report, heading};
-use super::{Change, Diff, Extent, FieldChange, Moved, What, verdict};
+use super::{Change, Diff, Difference, Extent, FieldChange, Moved, verdict};
 use crate::html::{filled, hash_source};
 use base::source::printable;
 use base::text::{counted, human_size};
@@ -122,9 +122,9 @@ fn field(change: &FieldChange) -> String {
 }
 
 fn change(change: &Change) -> String {
-    let class = match change.what {
-        What::Appeared { .. } => "come",
-        What::Vanished { .. } => "gone",
+    let class = match change.difference {
+        Difference::Appeared { .. } => "come",
+        Difference::Vanished { .. } => "gone",
         _ => "other",
     };
     let places = change.places.iter().map(|place| {
@@ -139,7 +139,7 @@ fn change(change: &Change) -> String {
             },
             size(place.old_size, class != "come"),
             size(place.new_size, class != "gone"),
-            text(&report::text(&change.what, place))
+            text(&report::text(&change.difference, place))
         )
     });
     let rows: String = places.collect();

@@ -31,7 +31,7 @@ pub struct Loss {
     /// Old distribution, if only its users are concerned; `*` for its ISA or family.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
-    /// Number of lost things.
+    /// Number of lost files, names or packages.
     pub count: usize,
     /// Their installed bytes.
     pub size: u64,
@@ -56,55 +56,55 @@ pub enum LossKind {
     DeviceCode,
     /// Programs that no package has.
     Programs,
-    /// A release of Python that no package is for.
+    /// A release of Python that a package no longer supports.
     Python,
-    /// A GPU that no package is for.
+    /// A GPU that a package no longer supports.
     Gpu,
-    /// A package under another name: machines keep the old one.
+    /// A package under another name: users keep the old one too.
     Renamed,
     /// A package that is not built.
     Package,
     /// A Python module.
     Import,
-    /// A distribution that a package does not require.
+    /// A package that a package no longer requires.
     Requirement,
-    /// Files of a package that it does not require.
+    /// Files that moved to a package that the old one does not require.
     Elsewhere,
     /// A command.
     Command,
-    /// A command that starts another program.
+    /// A command that starts another program now.
     Program,
     /// An extra.
     Extra,
-    /// An extra that installs less.
+    /// An extra that no longer installs a package.
     Installs,
-    /// A name for `find_libraries`.
+    /// A name that `find_libraries` no longer finds.
     Name,
-    /// A name for `find_libraries` that leads to another library.
+    /// A name for which `find_libraries` finds another library.
     Leads,
-    /// A directory of Python modules.
+    /// A directory that a package added to `sys.path`.
     PythonPath,
-    /// A directory in a variable of programs.
+    /// A directory in an environment variable that a package sets.
     Variable,
-    /// A library that cannot be preloaded now.
+    /// A library that is a forwarding library now, which cannot be preloaded.
     Forward,
-    /// A command without the devel tree.
+    /// A command that no longer uses the devel tree.
     Expands,
-    /// A link in the expanded devel tree.
+    /// A symbolic link that the devel tree kept.
     KeptLink,
-    /// A licence.
+    /// Another licence of a package.
     License,
-    /// A package of another project that must be installed.
+    /// A package of another project that a package requires now, or in fewer versions.
     Needs,
     /// A package that is smaller by more than a tenth.
     Shrunk,
     /// A package above the limit of its size.
     TooLarge,
-    /// A package that grows by more than its manifest allows.
+    /// A package that grows by more than the manifest allows.
     Grown,
     /// A platform tag for newer systems.
     Platform,
-    /// Headers or links of a directory, by a saved contract.
+    /// Headers or links of a directory, whose number a saved contract has.
     Fewer,
     /// Other files that no package has.
     Files,
@@ -112,8 +112,10 @@ pub enum LossKind {
     LicenseTexts,
 }
 
+/// Number of shown names.
 const SHOWN: usize = 3;
 
+/// Both sides, and the results of their comparison.
 pub(super) struct Compared<'s, 'a> {
     pub old: &'s Contents<'a>,
     pub new: &'s Contents<'a>,
@@ -123,6 +125,7 @@ pub(super) struct Compared<'s, 'a> {
     pub changed: &'s [PackageChange],
 }
 
+/// Losses by group, of which each becomes one sentence.
 #[derive(Default)]
 struct Found(BTreeMap<Group, Things>);
 
@@ -178,6 +181,7 @@ impl Found {
     }
 }
 
+/// Kind of a loss, and the distribution that it concerns.
 #[derive(Clone, Copy)]
 struct Of<'t> {
     kind: LossKind,
@@ -191,6 +195,7 @@ impl<'t> Of<'t> {
     }
 }
 
+/// Name of a distribution with `*` for its target.
 fn general(package: &Package<'_>) -> String {
     let name = package.name.as_str();
     match package.variant {

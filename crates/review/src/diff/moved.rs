@@ -1,3 +1,5 @@
+//! Groups of moved files.
+
 use std::collections::HashMap;
 
 use indexmap::IndexMap;
@@ -5,25 +7,31 @@ use indexmap::IndexMap;
 use super::absent::Absences;
 use super::compare::{Comparison, apart};
 use super::contents::{Contents, Package};
+use super::difference::Difference;
 use super::group::of_package;
 use super::moves::Move;
 use super::places::{FileChange, Place, Universe, change, places};
 use super::translate::Translation;
-use super::what::What;
 use super::{Moved, MovedEnd};
 
+/// Common properties of a group.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
+    /// Index of the old package.
     from: usize,
+    /// Index of the new package.
     to: usize,
+    /// Different part of the old path.
     old: String,
+    /// Different part of the new path.
     new: String,
     reason: Option<String>,
 }
 
-/// Limit for files with unchanged paths.
+/// Limit of places of a group with unchanged paths; with changed ones, it has one place.
 const MOST_PLACES: usize = 8;
 
+/// Groups moves by packages, difference of the paths, and reason; the largest group is first.
 pub(super) fn grouped<'a>(
     old: &Contents<'a>,
     new: &Contents<'a>,
@@ -33,21 +41,21 @@ pub(super) fn grouped<'a>(
 ) -> Vec<Moved> {
     let mut comparisons: HashMap<(usize, usize), Comparison<'_, 'a>> = HashMap::new();
     let mut groups: IndexMap<Key, Vec<FileChange>> = IndexMap::new();
-    for (was, is) in moves {
-        let (old_package, new_package) = (&old.packages[was.package], &new.packages[is.package]);
-        let (then, now) = (&old_package.files[was.file], &new_package.files[is.file]);
+    for (left, come) in moves {
+        let (old_package, new_package) = (&old.packages[left.package], &new.packages[come.package]);
+        let (then, now) = (&old_package.files[left.file], &new_package.files[come.file]);
         let comparison = comparisons
-            .entry((was.package, is.package))
+            .entry((left.package, come.package))
             .or_insert_with(|| Comparison::new(old_package, new_package, words));
         let also: Vec<String> = comparison.files(then, now).iter().filter_map(aside).collect();
         let (before, after) = (old_package.shown(then), new_package.shown(now));
         let (x, y) = if before == after { ("", "") } else { apart(&before, &after) };
         let key = Key {
-            from: was.package,
-            to: is.package,
+            from: left.package,
+            to: come.package,
             old: x.to_owned(),
             new: y.to_owned(),
-            reason: absences.why_gone(was.package, then),
+            reason: absences.why_gone(left.package, then),
         };
         let old_path = (before != after).then(|| before.into_owned());
         groups.entry(key).or_default().push(FileChange {
@@ -75,16 +83,16 @@ pub(super) fn grouped<'a>(
 }
 
 /// Describes further changes, except link targets and search paths, which follow the place.
-fn aside(what: &What) -> Option<String> {
-    match what {
-        What::Step { old, new } => Some(format!("{old} → {new}")),
-        What::Rpath { .. } => Some("rpath".to_owned()),
-        What::Executable { now } => {
+fn aside(difference: &Difference) -> Option<String> {
+    match difference {
+        Difference::Step { old, new } => Some(format!("{old} → {new}")),
+        Difference::Rpath { .. } => Some("rpath".to_owned()),
+        Difference::Executable { now } => {
             Some(if *now { "executable now" } else { "not executable now" }.to_owned())
         }
-        What::Stack { .. } => Some("executable stack".to_owned()),
-        What::Size => Some("size".to_owned()),
-        What::Content => Some("content".to_owned()),
+        Difference::Stack { .. } => Some("executable stack".to_owned()),
+        Difference::Size => Some("size".to_owned()),
+        Difference::Content => Some("content".to_owned()),
         _ => None,
     }
 }
@@ -104,18 +112,18 @@ fn moved(
         let places = places(&files, universe, MOST_PLACES);
         return Moved { from: old_end, to: new_end, reason, places, pattern: None, files };
     }
-    // Places are formed in the old package.
+    // By old paths, because `universe` has the files of the old package.
     files.sort_by(|a, b| a.was.cmp(&b.was));
     let before: Vec<FileChange> = files
         .iter()
         .map(|f| FileChange { path: f.was.clone().unwrap_or_default(), ..f.clone() })
         .collect();
     let mut places = places(&before, universe, 1);
-    // As in `a/x → b/x`.
     let pattern = places.first_mut().map(|place| renamed(place, &key.old, &key.new, &before));
     Moved { from: old_end, to: new_end, reason, places, pattern, files }
 }
 
+/// New pattern of a place: `b/x` of `a/x` for files that moved from `a` to `b`.
 fn renamed(place: &mut Place, old: &str, new: &str, files: &[FileChange]) -> String {
     if files.len() == 1 {
         return format!("{new}{}", &files[0].path[old.len()..]);

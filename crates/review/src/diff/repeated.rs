@@ -1,9 +1,14 @@
+//! Replaces changes that packages repeat from the selector by a reference to it, because every
+//! package lists the names of all.
+
 use super::contents::{Contents, Package};
 use super::{FieldChange, PackageChange};
 use plan::Form;
 
+/// Fields with names of all packages.
 const REPEATED: [&str; 3] = ["libraries", "packages", "selector"];
 
+/// Shortens packages whose repeated fields change like those of a selector's sdist.
 pub(super) fn shorten(packages: &mut [PackageChange], sides: [&Contents<'_>; 2]) {
     let packages_of_sides = sides.into_iter().flat_map(|side| &side.packages);
     let sdists: Vec<String> = packages_of_sides
@@ -17,7 +22,7 @@ pub(super) fn shorten(packages: &mut [PackageChange], sides: [&Contents<'_>; 2])
         .collect();
     for package in packages.iter_mut().filter(|package| !sdists.contains(&package.title)) {
         let fields = repeated(package);
-        let selector = selectors.iter().find(|(_, told)| !fields.is_empty() && *told == fields);
+        let selector = selectors.iter().find(|(_, of_it)| !fields.is_empty() && *of_it == fields);
         if let Some((title, _)) = selector {
             package.fields.retain(|field| !REPEATED.contains(&&*field.field));
             package.fields.push(FieldChange {

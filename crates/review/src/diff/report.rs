@@ -4,7 +4,8 @@
 use std::fmt::Write as _;
 
 use super::{
-    Also, Change, Diff, Extent, Moved, PackageChange, Place, Side, UnownedChange, What, verdict,
+    Also, Change, Diff, Difference, Extent, Moved, PackageChange, Place, Side, UnownedChange,
+    verdict,
 };
 use base::text::{counted, human_size};
 
@@ -236,9 +237,9 @@ fn rows_with_sum(mut rows: Vec<Row>, diff: &Diff) -> Vec<Row> {
 pub(super) fn package(package: &PackageChange, files: bool) -> Section {
     let mut lines: Vec<Line> =
         package.fields.iter().flat_map(|f| values::field(f, files)).collect();
-    let mut counts: Vec<(std::mem::Discriminant<What>, usize)> = Vec::new();
+    let mut counts: Vec<(std::mem::Discriminant<Difference>, usize)> = Vec::new();
     for change in &package.changes {
-        let kind = std::mem::discriminant(&change.what);
+        let kind = std::mem::discriminant(&change.difference);
         let index = counts.iter().position(|(known, _)| *known == kind).unwrap_or_else(|| {
             counts.push((kind, 0));
             counts.len() - 1
@@ -254,7 +255,7 @@ pub(super) fn package(package: &PackageChange, files: bool) -> Section {
         let rest = package
             .changes
             .iter()
-            .filter(|c| std::mem::discriminant(&c.what) == kind)
+            .filter(|c| std::mem::discriminant(&c.difference) == kind)
             .skip(detail::MOST_GROUPS);
         let more = rest.map(|c| c.files.len()).sum::<usize>();
         let message = format!("{} more differences of this kind", count - detail::MOST_GROUPS);
@@ -273,28 +274,28 @@ pub(super) fn package(package: &PackageChange, files: bool) -> Section {
 }
 
 fn change_lines(change: &Change, files: bool) -> Vec<Line> {
-    let (mark, signed) = match change.what {
-        What::Appeared { .. } => ('+', false),
-        What::Vanished { .. } => ('-', false),
+    let (mark, signed) = match change.difference {
+        Difference::Appeared { .. } => ('+', false),
+        Difference::Vanished { .. } => ('-', false),
         _ => ('~', true),
     };
     let mut places =
         if files { change.files.iter().map(alone).collect() } else { change.places.clone() };
-    if change.what == What::Size {
+    if change.difference == Difference::Size {
         places.sort_by_key(|p| std::cmp::Reverse(p.new_size.abs_diff(p.old_size)));
     }
     let of_bytes = matches!(
-        change.what,
-        What::Appeared { .. }
-            | What::Vanished { .. }
-            | What::Step { .. }
-            | What::Source { .. }
-            | What::Size
-            | What::Text
-            | What::Content
+        change.difference,
+        Difference::Appeared { .. }
+            | Difference::Vanished { .. }
+            | Difference::Step { .. }
+            | Difference::Source { .. }
+            | Difference::Size
+            | Difference::Text
+            | Difference::Content
     );
     let line = |place: &Place| {
-        let line = Line::files(mark, place, signed, detail::text(&change.what, place));
+        let line = Line::files(mark, place, signed, detail::text(&change.difference, place));
         if of_bytes { line } else { Line { old: 0, new: 0, ..line } }
     };
     places.iter().map(line).collect()

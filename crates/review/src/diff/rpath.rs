@@ -1,7 +1,7 @@
 //! Rpaths relative to site-packages: `$ORIGIN` differs for each file.
 
+use super::difference::Difference;
 use super::translate::Translation;
-use super::what::What;
 use binary::elf::{Rpath, RpathEntry, walked};
 
 pub(super) struct Searched<'t> {
@@ -13,13 +13,13 @@ pub(super) fn difference(
     old: &Searched<'_>,
     new: &Searched<'_>,
     translation: &Translation<'_>,
-) -> Option<What> {
+) -> Option<Difference> {
     let translated = translation.path(old.rpath);
     let (before, after) =
         (resolved(&translated, &translation.path(old.at)), resolved(new.rpath, new.at));
     if before.iter().map(|d| &d.path).eq(after.iter().map(|d| &d.path)) {
         let is_same = translated == new.rpath || old.at != new.at;
-        let spelling = || What::Rpath {
+        let spelling = || Difference::Rpath {
             removed: vec![translated.into_owned()],
             added: vec![new.rpath.to_owned()],
             order: Vec::new(),
@@ -32,7 +32,7 @@ pub(super) fn difference(
         after.iter().partition(|d| !before.iter().any(|other| other.path == d.path));
     let paths = |all: Vec<&Directory>| all.into_iter().map(|d| d.path.clone()).collect::<Vec<_>>();
     let shown = |all: Vec<&Directory>| all.into_iter().map(|d| d.shown.clone()).collect::<Vec<_>>();
-    Some(What::Rpath {
+    Some(Difference::Rpath {
         removed: shown(gone),
         added: shown(come),
         order: reordered(&paths(kept), &paths(still)),
@@ -95,7 +95,7 @@ pub(super) fn follow(at: &str, way: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn differ(old: &str, new: &str) -> Option<What> {
+    fn differ(old: &str, new: &str) -> Option<Difference> {
         let at = "_core/lib/llvm/lib/liba.so";
         difference(
             &Searched { rpath: old, at },
@@ -108,8 +108,12 @@ mod tests {
         all.iter().map(|&s| s.to_owned()).collect()
     }
 
-    fn rpath(removed: &[&str], added: &[&str], order: &[&str]) -> What {
-        What::Rpath { removed: strings(removed), added: strings(added), order: strings(order) }
+    fn rpath(removed: &[&str], added: &[&str], order: &[&str]) -> Difference {
+        Difference::Rpath {
+            removed: strings(removed),
+            added: strings(added),
+            order: strings(order),
+        }
     }
 
     #[test]

@@ -5,9 +5,12 @@ use crate::archive::wheel::record::{field, own_row, row};
 use crate::package::Wheel;
 use crate::package::record::Rows;
 
+/// Order of the rows of a new RECORD.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
+    /// Order of the old RECORD; new rows last.
     Old,
+    /// Order of the members.
     Members,
 }
 
@@ -17,13 +20,16 @@ pub(super) struct Line<'t> {
     text: &'t str,
 }
 
-/// Paths of members have no line breaks, so a line is a row.
+/// Rows of the old RECORD. A line is a row, because paths of members have no line breaks.
 pub(super) struct OldRecord<'t> {
+    /// Paths with their rows; `None` once taken.
     lines: Vec<(String, Option<Line<'t>>)>,
     by_path: HashMap<String, usize>,
 }
 
+/// Row of the new RECORD.
 pub(super) struct Row {
+    /// Number of the old row; the largest one for a new row.
     number: usize,
     text: String,
 }
@@ -38,22 +44,23 @@ impl<'t> OldRecord<'t> {
         Self { by_path: by_path.collect(), lines }
     }
 
+    /// Takes the row of a path, so that [`Self::rest`] omits it.
     pub fn take(&mut self, path: &str) -> Option<Line<'t>> {
         self.lines[*self.by_path.get(path)?].1.take()
     }
 
-    /// Rows without a member in `old`, for which `verify` has findings. Excludes rows of dropped
-    /// members and of RECORD itself, `own`.
+    /// Rows that remain although `old` has no member for them, because only `verify` reports such
+    /// rows. Rows of dropped members and of RECORD itself (`record`) do not remain.
     pub fn rest(
         &self,
         old: &Wheel,
-        own: &str,
+        record: &str,
         renamed: impl Fn(&str) -> Option<String>,
     ) -> Vec<Row> {
         let is_taken =
             |path: &str| self.by_path.get(path).is_some_and(|at| self.lines[*at].1.is_none());
         let is_dropped =
-            |path: &str| path == own || old.zip().find(path).is_some() && !is_taken(path);
+            |path: &str| path == record || old.zip().find(path).is_some() && !is_taken(path);
         let lines = self.lines.iter().filter(|(path, _)| !is_dropped(path));
         let row = |(path, line): &(String, Option<Line<'_>>)| {
             Row::new(*line, renamed(path).as_deref().unwrap_or(path), None)
@@ -71,7 +78,7 @@ fn fields(line: &str) -> Option<[String; 3]> {
 }
 
 impl Row {
-    /// `line` renamed, or a new row; `None` without line and digest.
+    /// Row of a digest, or else the old line with the name; `None` without both.
     pub fn new(line: Option<Line<'_>>, name: &str, digest: Option<Digest>) -> Option<Self> {
         let number = line.map_or(usize::MAX, |line| line.number);
         let text = match (digest, line.map(|line| (line.text, fields(line.text)))) {
@@ -86,7 +93,7 @@ impl Row {
     }
 }
 
-/// Last is RECORD's own row, without hash and size.
+/// Text of a RECORD; the last row is its own, without hash and size.
 pub(super) fn text(mut rows: Vec<Row>, order: Order, name: &str) -> String {
     if order == Order::Old {
         rows.sort_by_key(|row| row.number);

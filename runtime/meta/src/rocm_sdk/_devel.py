@@ -93,11 +93,11 @@ class Devel(DevelTree):
             if not installed.is_in_set:
                 expected = version_of(installed.package.distribution)
                 same = expected == DIST["version"]
-                is_ = f"is {expected}" if same else f"{DIST['version']} needs {expected}"
-                which = "the same version" if same else "it"
+                reason = f"is {expected}" if same else f"{DIST['version']} needs {expected}"
+                wanted = "the same version" if same else "it"
                 raise DevelError(
                     f"{installed.package.distribution} {installed.version} is installed, but "
-                    f"{DIST['distribution']} {is_}: to install {which}: "
+                    f"{DIST['distribution']} {reason}: to install {wanted}: "
                     f'pip install "{describe("devel").requirement}=={DIST["version"]}"'
                 )
         if core.site != self.installed.site:
@@ -144,7 +144,7 @@ class Devel(DevelTree):
             self._complete(state)
 
     def _check_shipped(self, damaged: list[str]) -> None:
-        """Raise DevelError if files of the wheel are damaged, which no archive brings back."""
+        """Raise DevelError if files of the wheel are damaged, because no archive can restore them."""
         files = lost(self, damaged)
         if files:
             from ._health._finding import reinstall
@@ -157,8 +157,8 @@ class Devel(DevelTree):
 
     def _expand(self) -> None:
         if not self.quiet:
-            what = "linking" if self.ships_files else "expanding"
-            warn(f"{what} {self.installed.package.distribution} to {self.root}, once")
+            action = "linking" if self.ships_files else "expanding"
+            warn(f"{action} {self.installed.package.distribution} to {self.root}, once")
         progress = Progress("expanding", quiet=self.quiet)
         self._sweep()
         try:
@@ -238,7 +238,7 @@ class Devel(DevelTree):
         self.workspace.rmdir()
 
     def _sweep(self) -> None:
-        """Remove the files and RECORD rows of an unfinished run; the wheel's own stay."""
+        """Remove the files and RECORD rows of an unfinished run, except those of the wheel."""
         rows = self.record.rows()
         left = {path for path in rows if self.is_ours(path)}
         if self.ships_files:

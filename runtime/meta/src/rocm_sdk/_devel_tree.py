@@ -6,7 +6,7 @@ import json
 import os
 from typing import Any
 
-from ._packages import Installed, every_installed, over_others
+from ._packages import Installed, every_installed, is_overlay
 from ._paths import unlimited
 from ._place import is_same_file
 from ._record import Row, row_of_bytes
@@ -61,7 +61,7 @@ class DevelTree:
 
     def _packages_text(self) -> bytes:
         # Device packages remove their own links from the tree.
-        linked = [one for one in every_installed() if not over_others(one.package.logical)]
+        linked = [one for one in every_installed() if not is_overlay(one.package.logical)]
         names = sorted(one.record.path.parent.name for one in linked)
         # Of packages in another site-packages, the site of this one knows nothing.
         names = [name for name in names if (self.site / name).is_dir()]

@@ -11,7 +11,15 @@ from ._devel_tree import DevelTree
 from ._errors import DevelError
 from ._expand import target
 from ._log import log
-from ._packages import DIST, Installed, belongs, describe, every_installed, find, over_others
+from ._packages import (
+    DIST,
+    Installed,
+    describe,
+    every_installed,
+    find,
+    is_overlay,
+    version_advice,
+)
 from ._place import place
 from ._record import row_of_bytes, row_of_file
 from ._tree import Tree
@@ -28,7 +36,7 @@ def skipped(devel: DevelTree) -> list[str]:
     """Return a warning for each device package that is not linked, because of its version."""
     others = (owner for owner, _ in _lists(devel) if not owner.is_in_set)
     return [
-        f"{name} {one.version} is not linked into the devel tree: {belongs(name)}"
+        f"{name} {one.version} is not linked into the devel tree: {version_advice(name)}"
         for one in others
         for name in [one.package.distribution]
     ]
@@ -37,7 +45,7 @@ def skipped(devel: DevelTree) -> list[str]:
 def check_lists(devel: DevelTree) -> None:
     """Raise DevelError if the list of an installed device package is missing."""
     for one in every_installed():
-        if over_others(one.package.logical):
+        if is_overlay(one.package.logical):
             lists = f"{one.package.platform_dir}/{_LISTS}/"
             for path in one.record.known_rows():
                 if path.startswith(lists) and not (devel.site / path).is_file():
@@ -47,7 +55,7 @@ def check_lists(devel: DevelTree) -> None:
 
 def _lists(devel: DevelTree) -> Iterator[tuple[Installed, Path]]:
     """Yield the link lists of installed device packages without a marker in the tree."""
-    packages = [logical for logical in DIST["packages"] if over_others(logical)]
+    packages = [logical for logical in DIST["packages"] if is_overlay(logical)]
     for name in dict.fromkeys(describe(logical).platform_dir for logical in packages):
         directory = devel.site / name / _LISTS
         lists = sorted(os.listdir(directory)) if directory.is_dir() else []

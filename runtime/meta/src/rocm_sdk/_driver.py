@@ -23,9 +23,10 @@ _DEVICE = "/dev/kfd"
 class Driver:
     """Driver of this machine.
 
-    With `source` `module`, `version` is the module's (installed separately from the kernel); with
-    `kernel`, the running kernel's. Without a driver, both are None. `supported` tells whether the
-    version is one for these packages; None if the packages name no version for this source.
+    With `source` `module`, `version` is the module's (installed separately from the kernel), on
+    Windows the HIP library's; with `kernel`, the running kernel's. Without a driver, both are None.
+    `supported` is whether these packages support the version, None if they name none for this
+    source.
     """
 
     loaded: bool
@@ -56,10 +57,10 @@ def look(module: str = _MODULE, device: str = _DEVICE) -> Driver:
 def _is_supported(version: str, source: str) -> bool | None:
     """Compare with the oldest version in the packages' data."""
     oldest: str | None = DIST.get("driver", {}).get(source)
-    found = re.match(r"\d+(\.\d+)*", version)
-    if oldest is None or found is None:
+    match = re.match(r"\d+(\.\d+)*", version)
+    if oldest is None or match is None:
         return None
-    return _numbers(found[0]) >= _numbers(oldest)
+    return _numbers(match[0]) >= _numbers(oldest)
 
 
 def _numbers(version: str) -> list[int]:
@@ -92,13 +93,19 @@ def _group(device: str) -> str:
     return ""
 
 
+def _digits(path: Path) -> list[int]:
+    return [int(digits) for digits in re.findall(r"\d+", path.stem)]
+
+
 def _of_windows() -> Driver:
     """Return the version of the HIP library that the display driver installs."""
     from ._health._rivals import file_version
 
     system = Path(os.environ.get("SYSTEMROOT", "C:\\Windows"), "System32")
-    for path in sorted(system.glob("amdhip64*.dll"), reverse=True):
-        version = file_version(path)
-        return Driver(True, True, ".".join(map(str, version)) if version else None, "module")
-    problem = f"{system} has no amdhip64*.dll: install AMD's display driver"
-    return Driver(False, False, problem=problem)
+    # Drivers install one for each major version, such as `amdhip64_6.dll`; the newest has theirs.
+    path = max(system.glob("amdhip64*.dll"), key=_digits, default=None)
+    if path is None:
+        problem = f"{system} has no amdhip64*.dll: install AMD's display driver"
+        return Driver(False, False, problem=problem)
+    version = file_version(path)
+    return Driver(True, True, ".".join(map(str, version)) if version else None, "module")

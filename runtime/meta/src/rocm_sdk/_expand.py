@@ -18,22 +18,22 @@ from . import _archive
 from ._devel_tree import DevelTree
 from ._errors import DevelError
 from ._log import log, warn
-from ._packages import Installed, every_installed, over_others
+from ._packages import Installed, every_installed, is_overlay
 from ._paths import below
 from ._place import is_same_file, link_symbolically, place_all, summary
 from ._record import NO_ROW, Row, row_of_bytes, row_of_file
 from ._shipped import PLACEHOLDER, shipped
 from ._tree import Tree
 
-_BATCH = 256
+_BATCH = 256  # links of one task, because a task for each would take longer than the link
 _MOST_THREADS = 8
 
 
 def expand(devel: DevelTree, show: Callable[[int], None]) -> tuple[dict[str, Any], str]:
     """Expand the archive; return the state for the marker, and a summary for the user.
 
-    The caller holds the lock and has created the workspace. No tree exists, or the wheel's files
-    alone.
+    The caller holds the lock and has created the workspace. The tree does not exist, except for
+    files of the wheel.
     """
     start = time.monotonic()
     workspace = str(devel.workspace)
@@ -152,8 +152,8 @@ class _Plan:
         self.outer.clear()
         for name, files in found.items():
             for rest, source in files.items():
-                is_there = source in tree.files or (site / source).is_file()
-                (self.copies if is_there else self.pending)[f"{name}{rest}"] = source
+                exists = source in tree.files or (site / source).is_file()
+                (self.copies if exists else self.pending)[f"{name}{rest}"] = source
 
     def _below(
         self, link: str, tree: Tree, site: Path, through: tuple[str, ...]
@@ -230,7 +230,7 @@ def _linked() -> list[Installed]:
     return [
         installed
         for installed in every_installed()
-        if installed.package.kind != "devel" and not over_others(installed.package.logical)
+        if installed.package.kind != "devel" and not is_overlay(installed.package.logical)
     ]
 
 

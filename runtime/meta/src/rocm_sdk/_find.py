@@ -265,7 +265,8 @@ def _first(
     """Return the match of the first place that has one; raises NotFoundError with all places.
 
     `of_system` searches the system's directories, which differ from the layout of /opt/rocm.
-    `searched` is the kind of places without a match, by other means than `search`.
+    `known` returns names for a hint. `searched` is a kind of places that the caller has already
+    searched without a match; the error lists them too.
     """
     visited: list[_Place] = []
     for place in places:
@@ -281,8 +282,8 @@ def _first(
     near = difflib.get_close_matches(name, list(known()), n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     width = max(len(place.found_via) for place in visited)
-    looked = [f"  {place.found_via:{width}}  {place}" for place in visited]
-    message = "\n".join([f"no {kind} {name!r} was found{hint}", *looked])
+    lines = [f"  {place.found_via:{width}}  {place}" for place in visited]
+    message = "\n".join([f"no {kind} {name!r} was found{hint}", *lines])
     raise NotFoundError(message, name, [(place.found_via, str(place)) for place in visited])
 
 
@@ -324,9 +325,9 @@ def _program(path: Path) -> Path | None:
 
 def _on_path(name: str) -> Path | None:
     """Return a program in PATH, except console scripts of this Python."""
-    own = os.path.realpath(sysconfig.get_path("scripts"))
+    scripts = os.path.realpath(sysconfig.get_path("scripts"))
     entries = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    others = [entry for entry in entries if entry and os.path.realpath(entry) != own]
+    others = [entry for entry in entries if entry and os.path.realpath(entry) != scripts]
     found = shutil.which(name, path=os.pathsep.join(others)) if others else None
     return Path(found) if found else None
 

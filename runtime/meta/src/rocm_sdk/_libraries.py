@@ -40,7 +40,7 @@ def locate(shortnames: Iterable[str], *, missing_ok: bool = False) -> list[tuple
 def packaged(
     shortnames: Iterable[str], *, missing_ok: bool = False
 ) -> list[tuple[str, Path, Installed]]:
-    """Return the same with the package of each library."""
+    """Return short name, file and package of each library; one error lists all absent packages."""
     rows = [(shortname, row(shortname)) for shortname in shortnames]
     packages: dict[str, Installed] = {}
     absent: list[Package] = []
@@ -68,7 +68,7 @@ def packaged(
 
 
 def of_this_system(shortnames: Iterable[str]) -> list[str]:
-    """Return the names without those of libraries of the other operating system."""
+    """Return the names of libraries that this operating system has."""
     return [name for name in shortnames if pattern(name) is not None]
 
 
@@ -128,7 +128,7 @@ def row(shortname: str) -> dict[str, Any]:
     for package in every_installed():
         path = package.libraries.get(shortname)
         logical = package.package.logical
-        # If packages are per target, only that for this process's target counts.
+        # Of packages for single targets, only that for this process's target counts.
         if path is not None and (not has_target(logical) or installed(logical) == package):
             return {
                 "package": logical,

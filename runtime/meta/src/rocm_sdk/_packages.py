@@ -100,7 +100,7 @@ class Installed:
 
     @property
     def is_in_set(self) -> bool:
-        """Whether the package fits to the selector."""
+        """Whether the package has the version that the selector requires."""
         return is_in_set(self.version, version_of(self.package.distribution))
 
     @property
@@ -112,15 +112,15 @@ class Installed:
 def has_target(logical: str) -> bool:
     """Return whether each GPU target has its own package."""
     names: dict[str, str] = DIST["packages"][logical]
-    return _marked(names["module"])
+    return _has_placeholder(names["module"])
 
 
-def over_others(logical: str) -> bool:
+def is_overlay(logical: str) -> bool:
     """Return whether a package has files for one target in another one's platform directory."""
-    return has_target(logical) and not _marked(DIST["packages"][logical]["platform_dir"])
+    return has_target(logical) and not _has_placeholder(DIST["packages"][logical]["platform_dir"])
 
 
-def _marked(name: str) -> bool:
+def _has_placeholder(name: str) -> bool:
     return any(mark in name for mark in _PLACEHOLDERS)
 
 
@@ -130,9 +130,9 @@ def describe(logical: str, target: str | None = None) -> Package:
     extra: str | None = row["extra"]
     if extra is not None and target is not None:
         # Without a placeholder in the extra, an extra with the target as suffix may exist.
-        named = _fill(extra, target) if _marked(extra) else f"{extra}-{target}"
+        named = _fill(extra, target) if _has_placeholder(extra) else f"{extra}-{target}"
         extra = named if named in DIST["extras"] else extra
-    if extra is not None and _marked(extra):
+    if extra is not None and _has_placeholder(extra):
         extra = None
     return Package(
         logical=logical,
@@ -192,7 +192,7 @@ def missing(packages: list[Package]) -> ModuleNotFoundError:
     )
 
 
-def belongs(distribution: str) -> str:
+def version_advice(distribution: str) -> str:
     """Return the end of a message about another version of a distribution."""
     selector, version = f"{DIST['distribution']} {DIST['version']}", version_of(distribution)
     if version == DIST["version"]:

@@ -57,7 +57,11 @@ class Record:
             return {}
 
     def announce(self, path: str) -> None:
-        """Add the row of a future path, without a temporary file."""
+        """Add the row of a future path.
+
+        Appends instead of a rewrite, because no directory for the new file exists yet that
+        uninstallers would remove after a crash.
+        """
         if not self.path.is_file():
             warn(f"{self.path} does not exist: uninstalling will leave files behind")
             return

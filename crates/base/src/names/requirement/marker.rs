@@ -1,6 +1,6 @@
 //! Environment markers, after `;`.
 
-/// Lock files have two more, which installers of packages do not define.
+/// Without `extras` and `dependency_groups`, which installers define only for lock files.
 const VARIABLES: [&str; 12] = [
     "python_version",
     "python_full_version",
@@ -16,8 +16,8 @@ const VARIABLES: [&str; 12] = [
     "extra",
 ];
 
-/// Signs before their prefixes. uv rejects `===`.
-const SIGNS: [&str; 7] = ["==", "~=", "!=", "<=", ">=", "<", ">"];
+/// Operators, each before its prefixes. `===` is absent, because uv rejects it.
+const OPERATORS: [&str; 7] = ["==", "~=", "!=", "<=", ">=", "<", ">"];
 
 struct Reader<'m> {
     rest: &'m str,
@@ -25,7 +25,7 @@ struct Reader<'m> {
     depth: usize,
 }
 
-/// Deepest nesting of parentheses, because the reader calls itself for each.
+/// Deepest nesting of parentheses, because the reader is recursive.
 const DEEPEST: usize = 64;
 
 pub(super) fn extras(marker: &str) -> Option<Vec<String>> {
@@ -37,7 +37,7 @@ pub(super) fn extras(marker: &str) -> Option<Vec<String>> {
 impl Reader<'_> {
     fn disjunction(&mut self) -> Option<()> {
         self.conjunction()?;
-        while self.word("or") {
+        while self.take_word("or") {
             self.conjunction()?;
         }
         Some(())
@@ -45,21 +45,21 @@ impl Reader<'_> {
 
     fn conjunction(&mut self) -> Option<()> {
         self.condition()?;
-        while self.word("and") {
+        while self.take_word("and") {
             self.condition()?;
         }
         Some(())
     }
 
     fn condition(&mut self) -> Option<()> {
-        if self.sign("(") {
+        if self.take("(") {
             self.depth += 1;
             if self.depth > DEEPEST {
                 return None;
             }
             self.disjunction()?;
             self.depth -= 1;
-            return self.sign(")").then_some(());
+            return self.take(")").then_some(());
         }
         let first = self.operand()?;
         let compared = self.comparison()?;
@@ -70,10 +70,9 @@ impl Reader<'_> {
                 self.extras.extend((compared == "==").then_some(name));
                 Some(())
             }
-            // Comparing two texts is invalid.
+            // Invalid, because no environment decides it.
             (Operand::Text(_), Operand::Text(_)) => None,
-            // Pip compares texts for equality if the right one is no version, and a compatible
-            // version has two parts.
+            // `~=` needs a version of two parts. With other texts, pip compares for equality.
             (Operand::Variable(_), Operand::Text(text))
                 if compared == "~=" && !text.contains('.') =>
             {
@@ -84,13 +83,13 @@ impl Reader<'_> {
     }
 
     fn comparison(&mut self) -> Option<&'static str> {
-        if self.word("not") {
-            return self.word("in").then_some("not in");
+        if self.take_word("not") {
+            return self.take_word("in").then_some("not in");
         }
-        if self.word("in") {
+        if self.take_word("in") {
             return Some("in");
         }
-        SIGNS.into_iter().find(|sign| self.sign(sign))
+        OPERATORS.into_iter().find(|operator| self.take(operator))
     }
 
     fn operand(&mut self) -> Option<Operand> {
@@ -100,19 +99,19 @@ impl Reader<'_> {
             self.rest = rest;
             return Some(Operand::Text(text.to_owned()));
         }
-        let variable = VARIABLES.into_iter().find(|variable| self.word(variable))?;
+        let variable = VARIABLES.into_iter().find(|variable| self.take_word(variable))?;
         Some(Operand::Variable(variable))
     }
 
-    fn word(&mut self, word: &str) -> bool {
+    fn take_word(&mut self, word: &str) -> bool {
         let rest = self.rest.trim_start().strip_prefix(word);
         let rest = rest.filter(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'));
         self.rest = rest.unwrap_or(self.rest);
         rest.is_some()
     }
 
-    fn sign(&mut self, sign: &str) -> bool {
-        let rest = self.rest.trim_start().strip_prefix(sign);
+    fn take(&mut self, text: &str) -> bool {
+        let rest = self.rest.trim_start().strip_prefix(text);
         self.rest = rest.unwrap_or(self.rest);
         rest.is_some()
     }

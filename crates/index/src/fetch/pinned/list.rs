@@ -10,7 +10,8 @@ use pep440_rs::Operator;
 
 use super::Pin;
 
-/// Options that do not name packages.
+/// Options that add no packages: hashes are always required, and indexes are options of the
+/// command.
 const IGNORED: [&str; 8] = [
     "--require-hashes",
     "--index-url",
@@ -22,8 +23,8 @@ const IGNORED: [&str; 8] = [
     "--prefer-binary",
 ];
 
-/// Reads a file for pip's `--require-hashes`, without markers and extras: an index is for all
-/// systems.
+/// Reads a file for pip's `--require-hashes`. Ignores markers and extras, because an index is for
+/// all systems.
 pub fn pins(list: &Source) -> Result<Vec<Pin>, Problems> {
     let (mut pins, mut problems) = (Vec::new(), Problems::new());
     for Line { text, first } in logical_lines(list.text()) {
@@ -56,7 +57,8 @@ struct Line {
     first: Range<usize>,
 }
 
-/// Joins lines with their continuations, without comments, as pip reads them.
+/// Joins lines with their continuations, without comments. Like pip, ends a requirement at a line
+/// with only a comment.
 fn logical_lines(text: &str) -> Vec<Line> {
     let (mut lines, mut open, mut start): (Vec<Line>, _, _) = (Vec::new(), false, 0);
     for whole in text.split_inclusive('\n') {
@@ -65,7 +67,7 @@ fn logical_lines(text: &str) -> Vec<Line> {
         let line = line.trim_end();
         let (line, continues) = match line.strip_suffix('\\') {
             Some(line) => (line.trim_end(), true),
-            None => (line, is_comment && open),
+            None => (line, false),
         };
         if let Some(before) = lines.last_mut().filter(|_| open) {
             before.text.push(' ');
@@ -88,6 +90,11 @@ fn pin_of_line(text: &str) -> Result<Option<Pin>, Fault> {
     let text = text.trim();
     if text.starts_with('-') {
         let option = text.split([' ', '=']).next().unwrap_or_default();
+        if option == "--hash" {
+            let help = "put it directly after the lines of its requirement, each with a final `\\`";
+            let message = "the `--hash` belongs to no requirement: pip would ignore it".to_owned();
+            return Err((message, "without requirement", help));
+        }
         if IGNORED.contains(&option) {
             return Ok(None);
         }
@@ -107,7 +114,7 @@ fn pin_of_line(text: &str) -> Result<Option<Pin>, Fault> {
     let is_one = |hash: &String| hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_hexdigit());
     if let Some(wrong) = sha256.iter().find(|hash| !is_one(hash)) {
         let help = "write 64 hexadecimal digits after `sha256:`";
-        return Err((format!("`{wrong}` is not a SHA-256"), "has a wrong hash", help));
+        return Err((format!("`{wrong}` is not a SHA-256"), "has an invalid hash", help));
     }
     if sha256.is_empty() {
         let help = "add --hash=sha256:…, or compile the list with hashes: `uv pip compile \
@@ -126,7 +133,7 @@ mod tests {
         let (first_hash, second_hash) = ("a".repeat(64), "B".repeat(64));
         let text = format!(
             "# by a tool\n--index-url https://example.com/simple\n\nNum.Py[x]==2.0 ; sys_platform == 'linux' \\\n    \
-             --hash=sha256:{first_hash} \\\n    # a comment\n    --hash sha256:{second_hash} --hash=md5:00 # via\nb-c===1.0.0 --hash=sha256:{first_hash}\n"
+             --hash=sha256:{first_hash} \\\n    --hash sha256:{second_hash} --hash=md5:00 # via\n    # a comment\nb-c===1.0.0 --hash=sha256:{first_hash}\n"
         );
         let pins = pins(&Source::new("list.txt", text)).unwrap();
         let shown = |pin: &Pin| {
@@ -142,6 +149,17 @@ mod tests {
     }
 
     #[test]
+    fn refuses_a_hash_after_a_comment_like_pip() {
+        let hash = "a".repeat(64);
+        let text =
+            format!("a==1 \\\n  --hash=sha256:{hash} \\\n  # by hand\n  --hash=sha256:{hash}\n");
+        let problems = pins(&Source::new("list.txt", text)).unwrap_err();
+        let problem = problems.iter().next().unwrap();
+        assert!(problem.message().contains("pip would ignore it"), "{}", problem.message());
+        assert_eq!(problem.labels()[0].0.line(), 4);
+    }
+
+    #[test]
     fn refuses_unpinned_requirements() {
         let hash = format!("--hash=sha256:{}", "a".repeat(64));
         for (line, expected) in [
@@ -152,6 +170,7 @@ mod tests {
             ("a==1".to_owned(), "`a==1` has no SHA-256"),
             ("a==1 --hash=md5:00".to_owned(), "`a==1` has no SHA-256"),
             ("a==1 --hash=sha256:0g".to_owned(), "`0g` is not a SHA-256"),
+            (format!("--hash=sha256:{}", "a".repeat(64)), "belongs to no requirement"),
             ("-r other.txt".to_owned(), "the option `-r` cannot be in a list"),
             ("--find-links=x".to_owned(), "the option `--find-links` cannot be in a list"),
         ] {

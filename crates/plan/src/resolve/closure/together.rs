@@ -10,13 +10,16 @@ use manifest::{Manifest, Package, PackageKind};
 /// each other would be quadratic.
 #[derive(Debug)]
 pub(super) struct Together {
-    with: Vec<With>,
+    /// By index of the distribution.
+    reached: Vec<Reached>,
+    /// Distributions that each group reaches.
     groups: Vec<HashSet<usize>>,
 }
 
+/// Distributions that are installed with one: directly, and by groups.
 #[derive(Debug, Default)]
-struct With {
-    own: HashSet<usize>,
+struct Reached {
+    direct: HashSet<usize>,
     groups: Vec<usize>,
 }
 
@@ -26,25 +29,28 @@ impl Together {
         let groups: Vec<HashSet<usize>> =
             (0..edges.groups.len()).map(|group| edges.reached_by_group(group)).collect();
         let reached = (0..distributions.len()).map(|from| edges.reached(from, &groups)).collect();
-        Self { with: reached, groups }
+        Self { reached, groups }
     }
 
+    /// Returns true if `other` is always installed with `one`.
     pub(crate) fn guaranteed(&self, one: usize, other: usize) -> bool {
-        let reach = &self.with[one];
-        reach.own.contains(&other)
+        let reach = &self.reached[one];
+        reach.direct.contains(&other)
             || reach.groups.iter().any(|group| self.groups[*group].contains(&other))
     }
 }
 
+/// Graph of the distributions, by index.
 struct Edges {
     direct: Vec<Vec<usize>>,
     group_of: Vec<Option<usize>>,
+    /// Distributions that all selectors of a package require.
     groups: Vec<Vec<usize>>,
 }
 
 impl Edges {
     fn new(manifest: &Manifest, distributions: &[&Distribution]) -> Self {
-        let named = Named::new(manifest, distributions);
+        let named = ByPackage::new(manifest, distributions);
         let selectors = Selectors::new(manifest, &named);
         let mut numbers = HashMap::new();
         let (mut direct, mut group_of, mut groups) = (Vec::new(), Vec::new(), Vec::new());
@@ -78,11 +84,11 @@ impl Edges {
         members
     }
 
-    fn reached(&self, from: usize, groups: &[HashSet<usize>]) -> With {
-        let (mut reach, mut open) = (With::default(), vec![from]);
+    fn reached(&self, from: usize, groups: &[HashSet<usize>]) -> Reached {
+        let (mut reach, mut open) = (Reached::default(), vec![from]);
         while let Some(at) = open.pop() {
             if reach.groups.iter().any(|group| groups[*group].contains(&at))
-                || !reach.own.insert(at)
+                || !reach.direct.insert(at)
             {
                 continue;
             }
@@ -93,13 +99,13 @@ impl Edges {
     }
 }
 
-struct Named<'n> {
+struct ByPackage<'n> {
     manifest: &'n Manifest,
     distributions: &'n [&'n Distribution],
     by_package: HashMap<&'n PackageName, Vec<usize>>,
 }
 
-impl<'n> Named<'n> {
+impl<'n> ByPackage<'n> {
     fn new(manifest: &'n Manifest, distributions: &'n [&'n Distribution]) -> Self {
         let mut by_package: HashMap<_, Vec<usize>> = HashMap::new();
         for (index, distribution) in distributions.iter().enumerate() {
@@ -126,6 +132,7 @@ impl<'n> Named<'n> {
         direct
     }
 
+    /// Distributions of packages that fit the target of `distribution`.
     fn fitting<'p>(
         &self,
         packages: impl IntoIterator<Item = &'p PackageName>,
@@ -152,12 +159,14 @@ fn is_above(other: &Distribution, above: &[&str]) -> bool {
 }
 
 struct Selectors<'m> {
+    /// Packages by index of the selector.
     required: Vec<BTreeSet<&'m PackageName>>,
+    /// Selectors that require a package or have it in an extra.
     offering: HashMap<&'m PackageName, Vec<usize>>,
 }
 
 impl<'m> Selectors<'m> {
-    fn new(manifest: &'m Manifest, named: &Named<'_>) -> Self {
+    fn new(manifest: &'m Manifest, named: &ByPackage<'_>) -> Self {
         let mut selectors = Self { required: Vec::new(), offering: HashMap::new() };
         let is_built = |p: &&Package| {
             p.kind == PackageKind::Selector && named.by_package.contains_key(&p.name.value)

@@ -37,14 +37,14 @@ pub struct At {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(tag = "resolved", rename_all = "kebab-case")]
 pub enum Whereabouts {
-    /// File that is always installed together with the one in need.
+    /// File that is always installed together with this one.
     Member(At),
-    /// Found only in a directory that loading files search.
+    /// Found only by the search path of a file that loads this one.
     ThroughLoader {
         /// The library.
         #[serde(flatten)]
         library: At,
-        /// A file that loads the one in need.
+        /// A file that loads this one.
         loader: At,
     },
     /// File that no requirement installs together with this one.
@@ -70,6 +70,7 @@ pub enum Whereabouts {
     },
 }
 
+/// Adds the needed libraries of each shipped file that loads some.
 pub(super) fn add(
     manifest: &Manifest,
     catalog: &Catalog,
@@ -82,15 +83,16 @@ pub(super) fn add(
     if !landings.any(|l| {
         l.part != Part::Licenses && (l.elf.is_some() || matches!(l.member.step, Step::Alias { .. }))
     }) {
-        return; // the closure of a whole plan is expensive
+        return; // because the closure of a whole plan is expensive
     }
     let closure = Closure::new(manifest, catalog, &plan.distributions);
-    for here in distributions {
-        let Some(planned) = planned.get(&(here.name.as_str(), here.variant.as_deref())) else {
+    for explained in distributions {
+        let key = (explained.name.as_str(), explained.variant.as_deref());
+        let Some(planned) = planned.get(&key) else {
             continue;
         };
         for landing in
-            here.lands.iter_mut().filter(|l| l.part != Part::Licenses && loads(&l.member.step))
+            explained.lands.iter_mut().filter(|l| l.part != Part::Licenses && loads(&l.member.step))
         {
             landing.needs = closure.needs(planned, &landing.member.path).map(needed).collect();
         }

@@ -19,16 +19,16 @@ pub(super) fn judge(packages: &[Package<'_>], platform: &mut Platform) {
             by_tag.entry(tag).or_default().push((package, file));
         }
     }
-    let asked = platform.tag.clone();
+    let requested = platform.tag.clone();
     let most = by_tag.iter().max_by_key(|(_, files)| files.len()).map(|(tag, _)| *tag);
-    let Some(tag) = asked.as_deref().or(most) else { return };
+    let Some(tag) = requested.as_deref().or(most) else { return };
     for (other, files) in by_tag.iter().filter(|(other, _)| **other != tag) {
-        platform.problems.push(otherwise(tag, other, files));
+        platform.problems.push(other_processor(tag, other, files));
     }
     platform.tag = Some(tag.to_owned());
 }
 
-fn otherwise(tag: &str, other: &str, files: &[Program<'_, '_>]) -> Problem {
+fn other_processor(tag: &str, other: &str, files: &[Program<'_, '_>]) -> Problem {
     let first = files
         .first()
         .map(|(package, file)| format!("`{}` of {} is for {other}", file.member, package.file));

@@ -3,8 +3,9 @@ use serde_json::{Map, Value};
 use super::{BuildDefinition, Descriptor, Digest, RunDetails, Statement};
 use crate::provenance::{FILES_TYPE, Made, Package, in_order};
 
-/// Parameter with the commit, and dependency for its tree.
+/// Parameter with the commit.
 const SOURCE_COMMIT: &str = "source-commit";
+/// Name of the dependency with the tree of the commit.
 const SOURCE: &str = "source";
 
 impl Statement {

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::super::contents::Package;
-use super::super::what::What;
+use super::super::difference::Difference;
 use super::{Compared, Found, LossKind, Of, general};
 use plan::Lost;
 
@@ -53,7 +53,7 @@ fn heir(compared: &Compared<'_, '_>, was: usize) -> Option<usize> {
 fn shrunk(compared: &Compared<'_, '_>, found: &mut Found) {
     for change in compared.changed {
         let (Some(before), Some(_)) = (change.old, change.new) else { continue };
-        let sizes = change.changes.iter().filter(|group| group.what == What::Size);
+        let sizes = change.changes.iter().filter(|group| group.difference == Difference::Size);
         let (mut old_size, mut new_size) = (0, 0);
         for file in sizes.flat_map(|group| &group.files) {
             old_size += file.old_size.unwrap_or_default();

@@ -6,30 +6,31 @@ use super::super::contents::Package;
 use super::{Compared, Found, LossKind, Of, general};
 use plan::Lost;
 
+/// Finds wheels for newer systems; one loss for all if every wheel with a platform is concerned.
 pub(super) fn find(compared: &Compared<'_, '_>, found: &mut Found) {
     let index_pairs = compared.pairs.indices();
     let pairs: Vec<_> = index_pairs
-        .map(|(was, is)| (&compared.old.packages[was], &compared.new.packages[is]))
+        .map(|(old, new)| (&compared.old.packages[old], &compared.new.packages[new]))
         .collect();
-    let newer: Vec<_> =
-        pairs.iter().filter_map(|(old, new)| Some((*old, newer(old, new)?))).collect();
+    let narrower: Vec<_> =
+        pairs.iter().filter_map(|(old, new)| Some((*old, excluded_machines(old, new)?))).collect();
     let with_tag = pairs.iter().filter(|(old, _)| old.platform_tag.is_some_and(|tag| tag != "any"));
-    let is_everywhere = newer.len() == with_tag.count();
-    for (old, needs) in newer {
+    let is_everywhere = narrower.len() == with_tag.count();
+    for (old, machines) in narrower {
         let distribution = if is_everywhere { String::new() } else { general(old) };
         let name = old.platform_tag.unwrap_or_default();
         let lost = Lost { package: old.package.filter(|_| !is_everywhere), name, origin: None };
-        found.add(Of::new(LossKind::Platform, &distribution), &needs, &lost, 0, compared.new);
+        found.add(Of::new(LossKind::Platform, &distribution), &machines, &lost, 0, compared.new);
     }
 }
 
-/// Description of the machines that the new wheel is not for, if the old one was.
-fn newer(old: &Package<'_>, new: &Package<'_>) -> Option<String> {
+/// Machines that the old wheel supports, and the new one does not.
+fn excluded_machines(old: &Package<'_>, new: &Package<'_>) -> Option<String> {
     let (old_releases, new_releases) = (oldest(old.platform_tag?), oldest(new.platform_tag?));
-    let more = |(architecture, release): &(&&str, &(u32, u32))| {
+    let is_newer = |(architecture, release): &(&&str, &(u32, u32))| {
         old_releases.get(*architecture).is_some_and(|before| before < *release)
     };
-    let release = new_releases.iter().filter(more).map(|(_, release)| *release).max();
+    let release = new_releases.iter().filter(is_newer).map(|(_, release)| *release).max();
     let newer = release.map(|(major, minor)| format!("glibc below {major}.{minor}"));
     newer.or_else(|| {
         let (old_systems, new_systems) = (systems(old.platform_tag?), systems(new.platform_tag?));
@@ -39,6 +40,7 @@ fn newer(old: &Package<'_>, new: &Package<'_>) -> Option<String> {
     })
 }
 
+/// Oldest supported release of glibc for each architecture.
 fn oldest(tags: &str) -> BTreeMap<&str, (u32, u32)> {
     let mut oldest = BTreeMap::new();
     for tag in tags.split('.').filter_map(LibcTag::of).filter(|tag| !tag.is_musl) {
@@ -48,7 +50,8 @@ fn oldest(tags: &str) -> BTreeMap<&str, (u32, u32)> {
     oldest
 }
 
-/// System and architecture of each tag: `linux_x86_64` for a tag with a release of glibc, too.
+/// System and architecture of each tag, without a release of glibc: `linux_x86_64` for
+/// `manylinux_2_28_x86_64`.
 fn systems(tags: &str) -> BTreeSet<String> {
     let system = |tag: &str| match LibcTag::of(tag) {
         Some(libc) if libc.is_musl => format!("musl {}", libc.architecture.unwrap_or_default()),

@@ -1,33 +1,33 @@
-use super::super::{Moved, Place, What};
+use super::super::{Difference, Moved, Place};
 use base::text::human_size;
 
 pub(super) const MOST_VALUES: usize = 6;
 
 pub(super) const MOST_GROUPS: usize = 10;
 
-pub(in super::super) fn text(what: &What, place: &Place) -> String {
-    match what {
-        What::Appeared { was: Some(reason) } => format!("was absent: {reason}"),
-        What::Appeared { was: None } => place.rule.clone().unwrap_or_default(),
-        What::Vanished { now } => now.clone().unwrap_or_default(),
-        What::Step { old, new } => format!("{old} → {new}"),
-        What::Source { old, new } => format!("from {old} → {new}"),
-        What::Rpath { removed, added, order } => rpath(removed, added, order),
-        What::Target { old, new } => format!("leads to {old} → {new}"),
-        What::Alias { old, new } => format!("form {old} → {new}"),
-        What::Machine { old, new } => format!("for {old} → {new}"),
-        What::Executable { now: true } => "executable now".to_owned(),
-        What::Executable { now: false } => "not executable now".to_owned(),
-        What::Stack { cleared: true } => "executable stack cleared now".to_owned(),
-        What::Stack { cleared: false } => "executable stack not cleared now".to_owned(),
-        What::Size => {
+pub(in super::super) fn text(difference: &Difference, place: &Place) -> String {
+    match difference {
+        Difference::Appeared { was: Some(reason) } => format!("was absent: {reason}"),
+        Difference::Appeared { was: None } => place.rule.clone().unwrap_or_default(),
+        Difference::Vanished { now } => now.clone().unwrap_or_default(),
+        Difference::Step { old, new } => format!("{old} → {new}"),
+        Difference::Source { old, new } => format!("from {old} → {new}"),
+        Difference::Rpath { removed, added, order } => rpath(removed, added, order),
+        Difference::Target { old, new } => format!("leads to {old} → {new}"),
+        Difference::Alias { old, new } => format!("form {old} → {new}"),
+        Difference::Machine { old, new } => format!("for {old} → {new}"),
+        Difference::Executable { now: true } => "executable now".to_owned(),
+        Difference::Executable { now: false } => "not executable now".to_owned(),
+        Difference::Stack { cleared: true } => "executable stack cleared now".to_owned(),
+        Difference::Stack { cleared: false } => "executable stack not cleared now".to_owned(),
+        Difference::Size => {
             format!("size {} → {}", human_size(place.old_size), human_size(place.new_size))
         }
-        What::Text => "text".to_owned(),
-        What::Content => "content".to_owned(),
-        What::Absent { reason } => format!("absent now: {reason}"),
-        What::WasAbsent { reason } => format!("no longer selected; was absent: {reason}"),
-        What::AbsentOtherwise { old, new } => format!("absent: {old} → {new}"),
+        Difference::Text => "text".to_owned(),
+        Difference::Content => "content".to_owned(),
+        Difference::Absent { reason } => format!("absent now: {reason}"),
+        Difference::WasAbsent { reason } => format!("no longer selected; was absent: {reason}"),
+        Difference::AbsentOtherwise { old, new } => format!("absent: {old} → {new}"),
     }
 }
 

@@ -1,8 +1,12 @@
+//! Lines of a changed field: old and new values in pairs, shortened to their difference.
+
 use indexmap::IndexMap;
 
 use super::super::FieldChange;
 use super::{Line, detail};
 
+/// Old and new value with the same key, such as the `name = ` of an entry point. `new` lacks the
+/// key.
 struct Pair {
     old: String,
     new: String,
@@ -20,6 +24,7 @@ impl Pair {
         if core.len() < whole.len() { core } else { whole }
     }
 
+    /// Different parts of both values, from one separator to another.
     fn core(&self) -> (&str, &str) {
         let old = &self.old[key(&self.old).map_or(0, str::len)..];
         let words = |text: &'_ str| -> Vec<usize> {
@@ -35,10 +40,13 @@ impl Pair {
     }
 }
 
+/// Least number of pairs with the same difference that share a line; two lines are short enough.
 const ALIKE: usize = 3;
 
+/// Columns of a line; longer pairs are shortened.
 const WIDEST: usize = 120;
 
+/// Texts of pairs, one for those that differ alike.
 fn alike(pairs: &[Pair]) -> Vec<String> {
     let mut groups: IndexMap<(&str, &str), Vec<&Pair>> = IndexMap::new();
     for pair in pairs {
@@ -55,6 +63,7 @@ fn alike(pairs: &[Pair]) -> Vec<String> {
     shown.collect()
 }
 
+/// Lines of a field; with `files`, of all values in full.
 pub(super) fn field(change: &FieldChange, files: bool) -> Vec<Line> {
     let (pairs, removed, added) = paired(change);
     let each = |mark: char, values: &[String]| {
@@ -74,6 +83,7 @@ pub(super) fn field(change: &FieldChange, files: bool) -> Vec<Line> {
     [changed, each('-', &removed), each('+', &added)].concat()
 }
 
+/// Pairs values whose key is unique on both sides, or that are the only ones; returns the others.
 fn paired(change: &FieldChange) -> (Vec<Pair>, Vec<String>, Vec<String>) {
     let (mut removed, mut added, mut pairs) =
         (change.removed.clone(), change.added.clone(), Vec::new());
@@ -94,6 +104,7 @@ fn paired(change: &FieldChange) -> (Vec<Pair>, Vec<String>, Vec<String>) {
     (pairs, removed, added)
 }
 
+/// Start of a value that names it: `name: ` or `name = `.
 fn key(text: &str) -> Option<&str> {
     let ends = [": ", " = "].iter().filter_map(|sign| text.find(sign).map(|at| at + sign.len()));
     ends.min().map(|end| &text[..end])
@@ -108,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_change_alike_are_told_once() {
+    fn values_that_change_alike_share_a_line() {
         let pairs = ["a", "b", "c_d"].map(|name| {
             pair(&format!("{name} = x_core._cli:{name}"), &format!("x_base._cli:{name}"))
         });

@@ -1,7 +1,8 @@
-"""Check of the needs of DLLs and programs on Windows.
+"""Check of the imports of DLLs and programs on Windows.
 
-A DLL is found beside the file, in the directories that `preload_libraries` opens, in Python's, and
-in Windows' own. Functions are compared between DLLs of packages; those of Windows depend on it.
+An import is resolved in the directories of Windows and Python, in the file's directory, and in those
+that `preload_libraries` opens. Functions are compared only between DLLs of packages, because those
+of Windows' DLLs depend on its version.
 """
 
 from __future__ import annotations
@@ -38,19 +39,19 @@ class Dlls:
         self._read: dict[Path, Pe | None] = {}
 
     def lacks(self, path: Path) -> list[Lack]:
-        """Return what a file needs and Windows does not find; PeError if it is damaged."""
-        own = read(path)
-        return [] if own is None else list(self._lacks(path, own))
+        """Return the unresolved imports of a file; raises PeError if it is damaged."""
+        user = read(path)
+        return [] if user is None else list(self._lacks(path, user))
 
-    def _lacks(self, path: Path, own: Pe) -> Iterator[Lack]:
-        for library, functions in own.imports:
+    def _lacks(self, path: Path, user: Pe) -> Iterator[Lack]:
+        for library, functions in user.imports:
             if _API_SET.fullmatch(library) or self._find(library, self._system):
                 continue
             found = self._find(library, [path.parent, *self._opened])
             other = self._facts(found) if found else None
             if other is None:
                 yield Lack(library)
-            elif other.machine != own.machine:
+            elif other.machine != user.machine:
                 yield Lack(library, reason="is for another kind of processor")
             else:
                 absent = [str(name) for name in functions if name not in other.exports]
@@ -62,7 +63,7 @@ class Dlls:
             try:
                 self._read[path] = read(path)
             except (PeError, OSError):
-                self._read[path] = None  # it has a finding of its own
+                self._read[path] = None  # the check of this file reports it
         return self._read[path]
 
     def _find(self, library: str, directories: list[Path]) -> Path | None:

@@ -29,15 +29,15 @@ class Gpus:
 
 def look() -> tuple[Gpus, list[Finding]]:
     """Return the GPUs of the environment or the machine, with findings about the environment."""
-    asked = os.environ.get(_targets.ENVIRONMENT, "").strip()
-    if asked:
+    requested = os.environ.get(_targets.ENVIRONMENT, "").strip()
+    if requested:
         try:
             targets = _targets.requested()
         except TargetError as error:
             remedy = f"unset {_targets.ENVIRONMENT}, or set it to one of: {_published()}"
-            wrong = Finding("target-unknown", ERROR, _targets.ENVIRONMENT, str(error), remedy)
-            return Gpus([], "environment", f"{_targets.ENVIRONMENT}={asked}"), [wrong]
-        return Gpus(targets, "environment", f"{_targets.ENVIRONMENT}={asked}", targets), []
+            finding = Finding("target-unknown", ERROR, _targets.ENVIRONMENT, str(error), remedy)
+            return Gpus([], "environment", f"{_targets.ENVIRONMENT}={requested}"), [finding]
+        return Gpus(targets, "environment", f"{_targets.ENVIRONMENT}={requested}", targets), []
     found = _targets.machine()
     unserved = [isa for isa in found.isas if not _targets.serves(isa)]
     served = [isa for isa in found.isas if _targets.serves(isa)]
@@ -46,13 +46,13 @@ def look() -> tuple[Gpus, list[Finding]]:
 
 
 def check(gpus: Gpus, installed: list[Installed]) -> list[Finding]:
-    """Compare the GPUs with the installed packages for single targets."""
+    """Compare the GPUs with the installed device packages."""
     logical = next((one for one in DIST["packages"] if has_target(one)), None)
     if logical is None:
         return []
     present = [one for one in installed if one.package.logical == logical]
-    wants = bool(present) or any(one.package.logical == "libraries" for one in installed)
-    if not wants:
+    # Only the libraries use device packages.
+    if not present and all(one.package.logical != "libraries" for one in installed):
         return []
     return [
         *_unserved(gpus),

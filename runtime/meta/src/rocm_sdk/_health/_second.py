@@ -29,18 +29,18 @@ def check(installed: list[Installed]) -> list[Finding]:
     ours = {path.name: path for path in declared_files()}
     if sys.platform == "win32" or not ours:
         return []
-    own = {os.path.realpath(one.root) for one in installed}
+    roots = {os.path.realpath(one.root) for one in installed}
     return [
-        *_in_variable(ours, own),
-        *_in_cache(ours, own),
+        *_in_variable(ours, roots),
+        *_in_cache(ours, roots),
         *_in_distributions(ours, {one.package.distribution for one in installed}),
     ]
 
 
-def _in_variable(ours: dict[str, Path], own: set[str]) -> Iterator[Finding]:
+def _in_variable(ours: dict[str, Path], roots: set[str]) -> Iterator[Finding]:
     entries = [entry for entry in os.environ.get(_VARIABLE, "").split(":") if entry]
     paths = [os.path.join(entry, name) for entry in entries for name in ours]
-    for directory, copies in _others(paths, ours, own).items():
+    for directory, copies in _others(paths, ours, roots).items():
         message = (
             f"the loader searches it first ({_VARIABLE}), and it has {_listed(directory, copies)}"
         )
@@ -49,9 +49,9 @@ def _in_variable(ours: dict[str, Path], own: set[str]) -> Iterator[Finding]:
         )
 
 
-def _in_cache(ours: dict[str, Path], own: set[str]) -> Iterator[Finding]:
+def _in_cache(ours: dict[str, Path], roots: set[str]) -> Iterator[Finding]:
     paths = [path for name in ours for path in cached_libraries().get(name, [])]
-    for directory, copies in _others(paths, ours, own).items():
+    for directory, copies in _others(paths, ours, roots).items():
         message = (
             "libraries of other packages load this ROCm (/etc/ld.so.cache): "
             f"{_listed(directory, copies)}"
@@ -60,10 +60,10 @@ def _in_cache(ours: dict[str, Path], own: set[str]) -> Iterator[Finding]:
         yield Finding("other-sdk", WARNING, directory, message, remedy)
 
 
-def _in_distributions(ours: dict[str, Path], own: set[str]) -> Iterator[Finding]:
+def _in_distributions(ours: dict[str, Path], packages: set[str]) -> Iterator[Finding]:
     for one in distributions():
         name = one.metadata["Name"]
-        if name in own or name == DIST["distribution"]:
+        if name in packages or name == DIST["distribution"]:
             continue
         copies = [
             (file, ours[os.path.basename(file)])
@@ -86,14 +86,14 @@ def _files(one: Distribution) -> list[str]:
         return []
 
 
-def _others(paths: list[str], ours: dict[str, Path], own: set[str]) -> _Copies:
-    found: _Copies = {}
+def _others(paths: list[str], ours: dict[str, Path], roots: set[str]) -> _Copies:
+    copies: _Copies = {}
     for path in dict.fromkeys(paths):
         directory, name = os.path.split(path)
-        inside = any(os.path.realpath(directory).startswith(f"{root}{os.sep}") for root in own)
+        inside = any(os.path.realpath(directory).startswith(f"{root}{os.sep}") for root in roots)
         if not inside and os.path.isfile(path) and not os.path.samefile(path, ours[name]):
-            found.setdefault(directory, []).append((name, ours[name]))
-    return found
+            copies.setdefault(directory, []).append((name, ours[name]))
+    return copies
 
 
 def _listed(directory: str, copies: list[tuple[str, Path]]) -> str:

@@ -196,10 +196,10 @@ def _mirrors(found: Installed) -> Outcome:
     names = [name for name in shared_libraries(found.root) if name not in aliases]
     absent = [name for name in names if not (root / name).is_file()]
     if absent:
-        return fail(f"{len(absent)} libraries are not in the tree: {named(absent)}")
+        return fail(f"the tree lacks libraries: {named(absent)}")
     differing = [name for name in names if not _is_same(found.root / name, root / name)]
     if differing:
-        return fail(f"{len(differing)} libraries differ: {named(differing)}")
+        return fail(f"libraries differ in the tree: {named(differing)}")
     return OK
 
 

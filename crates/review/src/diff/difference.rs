@@ -4,7 +4,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(tag = "what", rename_all = "kebab-case")]
-pub enum What {
+pub enum Difference {
     /// Added.
     Appeared {
         /// Reason why it was absent, if known.
