@@ -349,7 +349,8 @@ rpath-outside
 
     plan, verify, audit, merge, publish  error
     edit                                 warning
-    prune                                it reads requirements alone: files passed the rules of `publish`
+    prune                                it reads requirements alone: files passed the rules of
+                                         `publish`
 
     To accept it, in packages.kdl (`rockpack help manifest ignore`):
       ignore \"rpath-outside\" package=\"…\" in=\"…\" reason=\"…\"
