@@ -222,6 +222,8 @@ rpath-outside
 
     plan, verify, audit, merge, publish  error
     edit                                 warning
+    prune                                it reads requirements alone: files passed the rules of
+                                         `publish`
 
     To accept it, in packages.kdl (`rockpack help manifest ignore`):
       ignore \"rpath-outside\" package=\"…\" in=\"…\" reason=\"…\"
