@@ -137,7 +137,7 @@ fn the_data_of_a_small_plan() {
         "the plan has every step"
     );
     assert_eq!(rows(&data), expected(&plan));
-    let lines: String = rows(&data).iter().map(|row| format!("{row}\n")).collect();
+    let lines = rows(&data).join("\n") + "\n";
     workbench::expected::compare("tests/fixtures/planning/page-data.txt", &lines);
 }
 
