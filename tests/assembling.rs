@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use base::regular::sha256;
 use fs_err as fs;
 
-use crate::program::{self, said, text};
+use crate::program::{self, Run, said, text};
 
 /// Makes a directory with packages of two jobs in `core` and `libraries`.
 fn built() -> tempfile::TempDir {
@@ -17,14 +17,15 @@ fn built() -> tempfile::TempDir {
     dir
 }
 
-/// Builds the packages `only` into a directory of that name.
+/// Builds the packages `only` into a directory of that name, or into the one of `-o`.
 fn build(root: &Path, only: &str, version: &str, more: &[&str]) {
-    let args = ["build", "--artifact-dir", "artifacts", "--platform-tag", "linux_x86_64"];
-    let rest = ["--compression", "store", "--only", only, "--version", version];
-    let dest = if more.is_empty() { &["-o", only][..] } else { more };
-    let mut command = program::command(root, &[&args[..], &rest, dest].concat());
-    let output = command.env("ROCKPACK_NO_CACHE", "1").output().unwrap();
-    assert!(output.status.success(), "{}", text(&output.stderr));
+    let (dest, more) = match more {
+        ["-o", dest, rest @ ..] => (*dest, rest),
+        _ => (only, more),
+    };
+    let mut command = program::build(root, dest);
+    command.args(["--compression", "store", "--only", only, "--version", version]);
+    command.args(more).done();
 }
 
 /// Runs the command and checks its error.

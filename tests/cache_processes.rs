@@ -13,6 +13,7 @@ use tempfile::TempDir;
 use wheel::archive::checksum::Digest;
 use wheel::archive::deflate::Method;
 
+use crate::program::{self, Run};
 use workbench::skips::skip;
 
 /// Variable with the role and the cache of a process started by a test.
@@ -101,15 +102,9 @@ fn start(role: &str, dir: &Path) -> Child {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-fn rockpack(dir: &Path, args: &[&str]) {
-    let output = Command::new(env!("CARGO_BIN_EXE_rockpack"))
-        .arg("cache")
-        .args(args)
-        .arg("--cache")
-        .arg(dir)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+/// Runs a command about the cache in this directory.
+fn cache(dir: &Path, args: &[&str]) {
+    program::command(dir, &["cache"]).args(args).arg("--cache").arg(dir).done();
 }
 
 fn files(dir: &Path) -> Vec<PathBuf> {
@@ -127,11 +122,8 @@ fn many_processes_build_prune_and_verify_at_once() {
         (0..4).map(|seed| start(&seed.to_string(), dir.path())).collect();
     let mut rounds = 0;
     while processes.iter_mut().any(|process| process.try_wait().unwrap().is_none()) {
-        rockpack(dir.path(), &["verify"]);
-        rockpack(
-            dir.path(),
-            if rounds % 3 == 0 { &["prune", "--to", "200kB"] } else { &["stats"] },
-        );
+        cache(dir.path(), &["verify"]);
+        cache(dir.path(), if rounds % 3 == 0 { &["prune", "--to", "200kB"] } else { &["stats"] });
         rounds += 1;
     }
     for process in processes {
@@ -140,8 +132,8 @@ fn many_processes_build_prune_and_verify_at_once() {
             + &String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success() && stderr.contains("1 passed"), "{stderr}");
     }
-    rockpack(dir.path(), &["verify"]);
-    rockpack(dir.path(), &["prune"]);
+    cache(dir.path(), &["verify"]);
+    cache(dir.path(), &["prune"]);
     let size: u64 = files(dir.path()).iter().map(|path| fs::metadata(path).unwrap().len()).sum();
     assert!(rounds > 1 && size <= LIMIT, "{rounds} rounds, {size} bytes");
     assert!(
@@ -236,7 +228,7 @@ fn builds_cannot_open_a_read_only_cache_but_stats_can() {
     assert!(disk.mount(&["-o", "remount,ro"]));
     let error = build(disk.0.path(), DEFAULT_LIMIT, 0..5).unwrap_err();
     assert!(error.to_string().starts_with("cannot open the cache in ") && !error.is_full());
-    rockpack(disk.0.path(), &["stats"]);
-    rockpack(disk.0.path(), &["verify"]);
+    cache(disk.0.path(), &["stats"]);
+    cache(disk.0.path(), &["verify"]);
     assert!(Cache::prune(disk.0.path(), 0).is_err());
 }

@@ -4,34 +4,19 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use base::regular::sha256;
 use fs_err as fs;
 
 use crate::demo_tree::scratch;
-use crate::program::{rockpack, text, uncached};
+use crate::program::{self, Run, contents, rockpack, text, uncached};
 use workbench::skips::{has, skip};
 
 fn build(dir: &Path, dest: &str, more: &[&str]) -> Output {
-    let base =
-        ["build", "--artifact-dir", "artifacts", "-o", dest, "--platform-tag", "linux_x86_64"];
-    rockpack(dir, &[&base, more].concat())
+    program::build(dir, dest).args(more).output().unwrap()
 }
 
 fn built(dir: &Path, dest: &str, more: &[&str]) -> BTreeMap<PathBuf, String> {
-    let output = build(dir, dest, more);
-    assert!(output.status.success(), "{}", text(&output.stderr));
+    program::build(dir, dest).args(more).done();
     contents(&dir.join(dest))
-}
-
-/// Returns the hash of every file below `dir`.
-fn contents(dir: &Path) -> BTreeMap<PathBuf, String> {
-    let files = walkdir::WalkDir::new(dir)
-        .into_iter()
-        .filter_map(Result::ok)
-        .filter(|e| e.file_type().is_file());
-    files
-        .map(|e| (e.path().strip_prefix(dir).unwrap().to_owned(), sha256(e.path()).unwrap()))
-        .collect()
 }
 
 /// Runs a build that fails. Checks that it prints one problem with `needles`, and leaves a

@@ -8,19 +8,12 @@ use fs_err as fs;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::program::{command, done, rockpack, said, text};
-
-/// Makes a directory with the demo artifacts in `artifacts`, without a manifest.
-fn scratch() -> TempDir {
-    crate::demo_tree::scratch(true)
-}
+use crate::demo_tree::scratch;
+use crate::program::{Run, command, done, rockpack, said, text};
 
 /// Returns the messages of a command that fails with this status.
 fn fails(dir: &Path, args: &[&str], status: i32) -> String {
-    let output = rockpack(dir, args);
-    assert_eq!(output.status.code(), Some(status), "{args:?}: {}", said(&output));
-    assert!(output.stdout.is_empty(), "{args:?}: {}", text(&output.stdout));
-    said(&output)
+    command(dir, args).refused(status)
 }
 
 const BUILD: [&str; 8] = [
@@ -62,7 +55,7 @@ fn preset(plan: &Value) -> Option<u64> {
 
 #[test]
 fn the_version_is_a_development_version_and_the_devel_archive_plain() {
-    let dir = scratch();
+    let dir = scratch(true);
     let (yes, no) = ("--devel-tarball-compression", "--no-devel-tarball-compression");
     let default = plan(dir.path(), &[]);
     assert_eq!((default["version"].as_str(), preset(&default)), (Some("7.2.0.dev0"), None));
@@ -78,7 +71,7 @@ fn the_version_is_a_development_version_and_the_devel_archive_plain() {
 /// Spellings of `TheRock`'s script.
 #[test]
 fn accepts_options_of_todays_script_without_showing_them() {
-    let dir = scratch();
+    let dir = scratch(true);
     let plain =
         ["--version", "7.2", "--platform-tag", "linux_x86_64", "--artifact-dir", "artifacts"];
     let files = |dest: &str, options: &[&str]| {
@@ -98,7 +91,7 @@ fn accepts_options_of_todays_script_without_showing_them() {
 
 #[test]
 fn an_empty_value_counts_as_not_given() {
-    let dir = scratch();
+    let dir = scratch(true);
     let default = done(dir.path(), &PLAN);
     let options = [
         "version",
@@ -144,7 +137,7 @@ fn a_version_is_refused_before_anything_is_read() {
 
 #[test]
 fn packages_that_are_not_to_be_built_are_checked_and_not_written() {
-    let dir = scratch();
+    let dir = scratch(true);
     let args = [&BUILD[..], &["--dry-run"]].concat();
     let stdout = done(dir.path(), &args);
     assert!(stdout.contains("rocm-sdk-core") && stdout.contains("nothing written"), "{stdout}");
@@ -159,7 +152,7 @@ fn packages_that_are_not_to_be_built_are_checked_and_not_written() {
 
 #[test]
 fn names_the_directory_without_a_manifest() {
-    let dir = scratch();
+    let dir = scratch(true);
     let (here, files) = (dir.path(), ["--artifact-dir", "artifacts"]);
     let error = fails(here, &["check"], 2);
     assert!(error.contains("no packages.kdl in /") && error.contains("built-in"), "{error}");
@@ -194,7 +187,7 @@ fn names_the_directory_without_a_manifest() {
 
 #[test]
 fn suggests_the_path_for_a_typo() {
-    let dir = scratch();
+    let dir = scratch(true);
     let messages = fails(dir.path(), &["plan", "--artifact-dir", "artefacts"], 2);
     assert!(messages.contains("did you mean `artifacts`?"), "{messages}");
     fs::create_dir(dir.path().join("packaging")).unwrap();
@@ -204,7 +197,7 @@ fn suggests_the_path_for_a_typo() {
 
 #[test]
 fn only_accepts_packages_distributions_and_patterns() {
-    let dir = scratch();
+    let dir = scratch(true);
     let only = |words: &[&str]| {
         let options: Vec<&str> = words.iter().flat_map(|name| ["--only", name]).collect();
         names(&plan(dir.path(), &options)).into_iter().collect::<Vec<_>>()
@@ -234,7 +227,7 @@ fn only_accepts_packages_distributions_and_patterns() {
 /// Jobs of a matrix write to one directory, one ISA each.
 #[test]
 fn building_the_wheel_of_one_isa_keeps_other_wheels() {
-    let dir = scratch();
+    let dir = scratch(true);
     for isa in ["gfx942", "gfx1100"] {
         let only = format!("rocm-sdk-device-{isa}");
         done(dir.path(), &[&BUILD[..], &["--only", &only]].concat());
@@ -245,7 +238,7 @@ fn building_the_wheel_of_one_isa_keeps_other_wheels() {
 
 #[test]
 fn refuses_less_memory_than_a_block_needs() {
-    let dir = scratch();
+    let dir = scratch(true);
     let build = |memory: &str, more: &[&str]| {
         let mut command = command(dir.path(), &[&BUILD[..], more].concat());
         command.env("ROCKPACK_MEMORY", memory).output().unwrap()
@@ -271,7 +264,7 @@ fn refuses_less_memory_than_a_block_needs() {
 
 #[test]
 fn each_event_of_a_trace_names_its_package_and_file() {
-    let dir = scratch();
+    let dir = scratch(true);
     done(dir.path(), &[&BUILD[..], &["--events", "t.trace.json"]].concat());
     let trace: Value =
         serde_json::from_slice(&fs::read(dir.path().join("t.trace.json")).unwrap()).unwrap();
@@ -287,7 +280,7 @@ fn each_event_of_a_trace_names_its_package_and_file() {
 
 #[test]
 fn quiet_commands_print_only_results_and_errors() {
-    let dir = scratch();
+    let dir = scratch(true);
     let loud = rockpack(dir.path(), &BUILD);
     assert!(said(&loud).contains("writing 8 packages"), "{}", said(&loud));
     for format in ["human", "json", "github"] {

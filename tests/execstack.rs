@@ -7,7 +7,7 @@ use binary::elf;
 use fs_err as fs;
 use tempfile::TempDir;
 
-use crate::program::{rockpack, said, text};
+use crate::program::{self, rockpack, said, text};
 use workbench::skips::has;
 
 const PACKAGES: &str = r#"
@@ -50,8 +50,7 @@ fn scene(source: &str) -> Option<TempDir> {
 }
 
 fn build(dir: &Path) -> Output {
-    let asked = ["--version", "1.0", "--platform-tag", "linux_x86_64", "-o", "out"];
-    rockpack(dir, &[&["build", "--artifact-dir", "artifacts"], &asked[..]].concat())
+    program::build(dir, "out").args(["--version", "1.0"]).output().unwrap()
 }
 
 #[test]

@@ -7,11 +7,11 @@ use std::process::{Command, Output};
 use manifest::{KdlFile, VOCABULARY};
 use tempfile::TempDir;
 
-use crate::program::text;
+use crate::program::{self, text};
 use workbench::skips::has;
 
 fn rockpack(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rockpack")).args(args).env("NO_COLOR", "1").output().unwrap()
+    program::rockpack(crate::repository::root(), args)
 }
 
 /// Returns the output of a successful command without messages.

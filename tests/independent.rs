@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::process::Command;
 
-use binary::elf::stub::{StubMachine, exec_stub};
 use tempfile::TempDir;
 
 fn run(command: &mut Command) -> String {
@@ -23,8 +22,7 @@ fn run(command: &mut Command) -> String {
 fn agrees(kpack: bool, packages: usize, flags: &[&str]) {
     let dir = TempDir::new().unwrap();
     let (artifacts, out) = (dir.path().join("artifacts"), dir.path().join("out"));
-    catalog::demo::make(&artifacts, kpack, &exec_stub(StubMachine::X86_64, "../lib/none").unwrap())
-        .unwrap();
+    crate::demo_tree::make(&artifacts, kpack);
     let mut build = Command::new(env!("CARGO_BIN_EXE_rockpack"));
     run(build
         .arg("build")

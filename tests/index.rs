@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use binary::elf::stub::{StubMachine, exec_stub};
 use fs_err as fs;
 use tempfile::TempDir;
 
@@ -56,9 +55,7 @@ fn program(name: &str, args: &[&str]) -> Option<Command> {
 pub fn demo(tag: &str) -> PathBuf {
     static BUILT: OnceLock<TempDir> = OnceLock::new();
     let dir = BUILT.get_or_init(|| {
-        let dir = TempDir::new().unwrap();
-        let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-        catalog::demo::make(&dir.path().join("artifacts"), true, &program).unwrap();
+        let dir = crate::demo_tree::scratch(true);
         for tag in TAGS {
             done(
                 dir.path(),

@@ -8,7 +8,7 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use crate::demo_tree::scratch;
-use crate::program::{self, rockpack};
+use crate::program::{self, Run, rockpack};
 
 #[path = "ledger/theirs.rs"]
 pub mod theirs;
@@ -138,7 +138,7 @@ const VERSION: &str = "7.2.0";
 /// `theirs`.
 fn both_sets(dir: &Path, kpack: bool) {
     let build = ["build", "--artifact-dir", "artifacts", "-o", "ours", "--version", VERSION];
-    program::printed(&build, program::uncached(dir, &build).output().unwrap());
+    program::uncached(dir, &build).done();
     theirs::make(&dir.join("artifacts"), &dir.join("theirs/dist"), kpack, VERSION);
 }
 

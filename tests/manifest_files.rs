@@ -5,21 +5,12 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use binary::elf::stub::{StubMachine, exec_stub};
 use fs_err as fs;
 use tempfile::TempDir;
 
+use crate::demo_tree::with_manifest;
 use crate::program::in_a_minute as rockpack;
 use workbench::skips;
-
-/// Makes artifacts in `artifacts`, and a manifest in `m`.
-fn place() -> TempDir {
-    let dir = TempDir::new().unwrap();
-    let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-    catalog::demo::make(&dir.path().join("artifacts"), true, &program).unwrap();
-    crate::repository::copy(&dir.path().join("m"), "");
-    dir
-}
 
 fn fifo(path: &Path) {
     let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
@@ -56,7 +47,7 @@ fn replaced(path: &Path, make: Make<'_>) {
 #[test]
 fn refuses_a_manifest_that_is_not_text() {
     for name in ["packages.kdl", "families.kdl"] {
-        let dir = place();
+        let dir = with_manifest();
         for (expected, title, make) in others(17 << 20) {
             replaced(&dir.path().join("m").join(name), &*make);
             for command in [
@@ -85,7 +76,7 @@ fn refuses_a_manifest_that_is_not_text() {
 
 #[test]
 fn reads_a_readme_next_to_the_manifest() {
-    let dir = place();
+    let dir = with_manifest();
     let manifest = dir.path().join("m/packages.kdl");
     let text = fs::read_to_string(&manifest).unwrap();
     let line = "summary \"ROCm device code for {isa}\"";
@@ -209,7 +200,7 @@ include "{include}"
 
 #[test]
 fn a_readme_of_an_earlier_revision_is_gits() {
-    let dir = place();
+    let dir = with_manifest();
     let m = dir.path().join("m");
     let git = |args: &[&str]| {
         let done = Command::new("git")
@@ -239,7 +230,7 @@ fn a_readme_of_an_earlier_revision_is_gits() {
 
 #[test]
 fn functions_of_scripts_exist_and_the_built_in_manifest_has_one_name() {
-    let dir = place();
+    let dir = with_manifest();
     let packages = dir.path().join("m/packages.kdl");
     let text = fs::read_to_string(&packages).unwrap();
     for (from, to, told) in [

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
 use std::time::Duration;
 
 use base::hash::Sha256;
@@ -19,7 +19,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::demo_tree::scratch;
-use crate::program::{self, said};
+use crate::program::{self, Run, said};
 
 #[path = "nights/index.rs"]
 mod index;
@@ -27,16 +27,21 @@ mod index;
 /// Packages that are made for each set.
 const ALWAYS: [&str; 2] = ["rocm", "rocm-sdk-device"];
 
-fn rockpack(dir: &Path, args: &[&str]) -> Output {
+/// Returns the program with the manifest of a directory, if it has one.
+fn command(dir: &Path, args: &[&str]) -> Command {
     let mut command = program::uncached(dir, args);
     if dir.join("manifest/packages.kdl").exists() {
         command.env("ROCKPACK_MANIFEST", dir.join("manifest"));
     }
-    command.output().unwrap()
+    command
+}
+
+fn rockpack(dir: &Path, args: &[&str]) -> Output {
+    command(dir, args).output().unwrap()
 }
 
 fn done(dir: &Path, args: &[&str]) -> String {
-    program::printed(args, rockpack(dir, args))
+    command(dir, args).done()
 }
 
 fn night<'a>(command: &'a str, version: &'a str, more: &[&'a str]) -> Vec<&'a str> {
@@ -92,7 +97,7 @@ fn wheels(dest: &Path) -> BTreeMap<String, String> {
 fn new_as_bytes_differ(dir: &Path) -> Option<BTreeSet<String>> {
     let (new, earlier) = verdicts(dir, "7.14.0a3", "since")?;
     let again = night("build", "7.14.0a2", &["-o", "again", "--since", "whole"]);
-    program::printed(&again, rockpack(dir, &again));
+    done(dir, &again);
     let (before, after) = (wheels(&dir.join("since")), wheels(&dir.join("again")));
     let differs = |name: &&String| before.get(*name) != after.get(*name);
     let differing: BTreeSet<String> = after
@@ -309,14 +314,14 @@ fn digests_are_of_the_cache_which_is_opened_once() {
     let cached = |args: &[&str], cache: &str| {
         let mut command = program::uncached(dir.path(), args);
         command.env_remove("ROCKPACK_NO_CACHE").env("ROCKPACK_CACHE_DIR", dir.path().join(cache));
-        command.output().unwrap()
+        command
     };
-    let told = program::printed(&plan, cached(&plan, "cache"));
+    let told = cached(&plan, "cache").done();
     assert!(told.contains(" changed, and ") && told.contains("since 7.14.0a2"), "{told}");
     assert!(!done(dir.path(), &plan).contains(" changed, and "));
     fs::write(dir.path().join("file"), "").unwrap();
     let build = night("build", "7.14.0a3", &["--since", "since", "-o", "next"]);
-    let output = cached(&build, "file");
+    let output = cached(&build, "file").output().unwrap();
     assert!(output.status.success());
     assert_eq!(said(&output).matches("the cache is not used").count(), 1, "{}", said(&output));
 }

@@ -1,7 +1,6 @@
 //! Files in a destination: packages of earlier builds, packages of several jobs, and the state
 //! after a signal.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -14,36 +13,18 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use wheel::package::distribution_of;
 
-use crate::program::{self, said, text};
+use crate::demo_tree::scratch;
+use crate::program::{self, Run, contents, rockpack, said, text};
 
-/// Makes a directory with the demo artifacts in `artifacts`.
-fn scratch() -> TempDir {
-    crate::demo_tree::scratch(true)
-}
-
-fn command(dir: &Path, args: &[&str]) -> Command {
-    let mut command = program::command(dir, args);
-    command.env("ROCKPACK_NO_CACHE", "1");
+/// Returns a build of packages that need no time for packing.
+fn stored(dir: &Path, dest: &str) -> Command {
+    let mut command = program::build(dir, dest);
+    command.args(["--compression", "store"]);
     command
 }
 
-fn rockpack(dir: &Path, args: &[&str]) -> Output {
-    command(dir, args).output().unwrap()
-}
-
-const BUILD: [&str; 8] = [
-    "build",
-    "--artifact-dir",
-    "artifacts",
-    "--platform-tag",
-    "linux_x86_64",
-    "--compression",
-    "store",
-    "-o",
-];
-
 fn build(dir: &Path, dest: &str, more: &[&str]) -> Output {
-    let output = rockpack(dir, &[&BUILD[..], &[dest], more].concat());
+    let output = stored(dir, dest).args(more).output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
     output
 }
@@ -87,15 +68,9 @@ fn verified(dir: &Path, what: &str) {
     assert!(!broken && output.status.code() != Some(2), "{}", text(&output.stderr));
 }
 
-fn contents(dir: &Path) -> BTreeMap<PathBuf, String> {
-    let files = walkdir::WalkDir::new(dir).into_iter().map(Result::unwrap);
-    let files = files.filter(|e| e.file_type().is_file());
-    files.map(|e| (e.path().to_owned(), sha256(e.path()).unwrap())).collect()
-}
-
 #[test]
 fn lists_packages_of_successive_builds_together() {
-    let dir = scratch();
+    let dir = scratch(true);
     let out = dir.path().join("out");
     build(dir.path(), "out", &["--only", "core"]);
     let core = packages(&out);
@@ -117,7 +92,7 @@ fn lists_packages_of_successive_builds_together() {
 
 #[test]
 fn packages_of_different_builds_have_separate_statements() {
-    let dir = scratch();
+    let dir = scratch(true);
     let out = dir.path().join("out");
     build(dir.path(), "out", &["--only", "core", "--version", "7.1.0"]);
     build(dir.path(), "out", &["--only", "libraries", "--version", "7.2.0"]);
@@ -132,7 +107,7 @@ fn packages_of_different_builds_have_separate_statements() {
 
 #[test]
 fn removes_only_recorded_and_unchanged_files() {
-    let dir = scratch();
+    let dir = scratch(true);
     let out = dir.path().join("out");
     build(dir.path(), "out", &["--version", "7.1.0"]);
     let recorded = packages(&out);
@@ -158,7 +133,7 @@ fn removes_only_recorded_and_unchanged_files() {
 
 #[test]
 fn jobs_of_a_matrix_are_united() {
-    let dir = scratch();
+    let dir = scratch(true);
     for job in ["core", "libraries", "device"] {
         build(dir.path(), job, &["--only", job]);
     }
@@ -182,11 +157,10 @@ fn jobs_of_a_matrix_are_united() {
 
 #[test]
 fn jobs_that_do_not_belong_together_are_refused() {
-    let dir = scratch();
+    let dir = scratch(true);
     build(dir.path(), "one", &["--only", "core", "--version", "7.1.0"]);
     build(dir.path(), "two", &["--only", "libraries", "--version", "7.2.0"]);
-    let packed = [&BUILD[..5], &["-o", "three", "--only", "core", "--version", "7.1.0"]];
-    assert!(rockpack(dir.path(), &packed.concat()).status.success());
+    program::build(dir.path(), "three").args(["--only", "core", "--version", "7.1.0"]).done();
     fs::create_dir(dir.path().join("empty")).unwrap();
     let refused = |dirs: &[&str], needle: &str| {
         let output = rockpack(dir.path(), &[&["merge", "-o", "out"], dirs].concat());
@@ -206,7 +180,7 @@ const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
 #[test]
 fn lists_finished_files_with_their_commit() {
-    let dir = scratch();
+    let dir = scratch(true);
     let root = dir.path();
     for (file, text) in [("a/one.zip", "1"), ("b/two words.tar.xz", "2"), ("b/one.zip", "1")] {
         fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
@@ -243,7 +217,7 @@ fn lists_finished_files_with_their_commit() {
 
 #[test]
 fn refuses_files_that_are_not_finished() {
-    let dir = scratch();
+    let dir = scratch(true);
     let root = dir.path();
     for name in ["one", "other", "linked", "deep/below", "recorded", "empty"] {
         fs::create_dir_all(root.join(name)).unwrap();
@@ -283,7 +257,7 @@ fn refuses_files_that_are_not_finished() {
 
 #[test]
 fn destinations_that_cannot_be_are_named() {
-    let dir = scratch();
+    let dir = scratch(true);
     std::os::unix::fs::symlink("nowhere", dir.path().join("link")).unwrap();
     for (dest, needle) in [
         ("/proc/x", "cannot create a directory at `/proc/x`"),
@@ -292,7 +266,7 @@ fn destinations_that_cannot_be_are_named() {
         ("link", "is a dangling link"),
         ("artifacts/base_lib_generic/stage/out", "inside of the artifact `base_lib_generic`"),
     ] {
-        let output = rockpack(dir.path(), &[&BUILD[..], &[dest]].concat());
+        let output = stored(dir.path(), dest).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{dest}: {}", text(&output.stderr));
         assert!(said(&output).contains(needle), "{dest}: {}", text(&output.stderr));
     }
@@ -307,7 +281,7 @@ fn a_reader_undoes_a_change_that_was_interrupted() {
 }
 
 fn undone_by(command: &[&str]) {
-    let dir = scratch();
+    let dir = scratch(true);
     build(dir.path(), "out", &["--only", "core"]);
     let (out, before) = (dir.path().join("out"), contents(&dir.path().join("out")));
     let wheel = packages(&out).remove(0);
@@ -363,7 +337,7 @@ impl Waiting {
     }
 
     fn with(python: &str, prepare: impl FnOnce(&mut Command)) -> Self {
-        let dir = scratch();
+        let dir = scratch(true);
         let root = dir.path();
         pack(&root.join("artifacts/base_lib_generic"));
         fs::create_dir(root.join("tmp")).unwrap();
@@ -375,8 +349,8 @@ impl Waiting {
         let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         fs::set_permissions(root.join("python"), executable).unwrap();
         let python = root.join("python");
-        let more = ["out/new", "--manifest", "manifest", "--sources", "src", "--only", "fetched"];
-        let mut command = command(root, &[&BUILD[..], &more].concat());
+        let mut command = stored(root, "out/new");
+        command.args(["--manifest", "manifest", "--sources", "src", "--only", "fetched"]);
         command.env("TMPDIR", root.join("tmp")).env("ROCKPACK_PYTHON", &python);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         prepare(&mut command);
@@ -536,13 +510,14 @@ fn pipe(path: &Path) {
 
 /// Builds with a modified cache.
 fn cached(dir: &Path, dest: &str) -> Output {
-    let args = [&BUILD[..], &[dest, "--only", "core", "--cache", "cache"]].concat();
-    command(dir, &args).env_remove("ROCKPACK_NO_CACHE").output().unwrap()
+    let mut command = stored(dir, dest);
+    command.args(["--only", "core", "--cache", "cache"]).env_remove("ROCKPACK_NO_CACHE");
+    command.output().unwrap()
 }
 
 #[test]
 fn survives_special_files_in_a_cache() {
-    let dir = scratch();
+    let dir = scratch(true);
     assert!(cached(dir.path(), "first").status.success());
     let expected: Vec<_> = contents(&dir.path().join("first")).into_values().collect();
     let root = dir.path().join("cache/rockpack-cache-1");
@@ -580,7 +555,7 @@ fn survives_special_files_in_a_cache() {
 
 #[test]
 fn a_cache_is_not_followed_elsewhere() {
-    let dir = scratch();
+    let dir = scratch(true);
     let elsewhere = dir.path().join("elsewhere");
     for part in ["rockpack-cache-1", "rockpack-cache-1/segments", "rockpack-cache-1/tmp"] {
         fs::create_dir_all(&elsewhere).unwrap();

@@ -1,7 +1,10 @@
-//! The program and its output.
+//! The program, its runs and their output: the builder is the standard library's [`Command`].
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+
+use base::regular::sha256;
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_rockpack");
 /// Variables that a machine may set and tests must not see.
@@ -21,17 +24,22 @@ pub fn command(dir: &Path, args: &[&str]) -> Command {
 }
 
 fn of(mut command: Command, dir: &Path, args: &[&str]) -> Command {
-    command.args(args).current_dir(dir).env("NO_COLOR", "1");
+    command.args(args).current_dir(dir).env("NO_COLOR", "1").env("ROCKPACK_NO_CACHE", "1");
     for name in VARIABLES {
         command.env_remove(name);
     }
     command
 }
 
-/// Returns the program without a cache; in a directory without a manifest it uses the built-in one.
+/// Returns a build of the directory `artifacts` (`demo_tree`). Names of its packages are the same on every machine.
+pub fn build(dir: &Path, dest: &str) -> Command {
+    let plain = ["build", "--artifact-dir", "artifacts", "--platform-tag", "linux_x86_64"];
+    command(dir, &[&plain[..], &["-o", dest]].concat())
+}
+
+/// Returns the program without a cache; in a directory without a manifest it uses the built-in one, without a warning.
 pub fn uncached(dir: &Path, args: &[&str]) -> Command {
     let mut command = command(dir, args);
-    command.env("ROCKPACK_NO_CACHE", "1");
     if !dir.join("packages.kdl").exists() {
         command.env("ROCKPACK_MANIFEST", "built-in");
     }
@@ -51,14 +59,44 @@ pub fn in_a_minute(dir: &Path, args: &[&str]) -> Output {
 }
 
 /// Returns the output of a successful command.
+#[track_caller]
 pub fn done(dir: &Path, args: &[&str]) -> String {
-    printed(args, rockpack(dir, args))
+    command(dir, args).done()
 }
 
-/// Returns the output, after checking for success.
-pub fn printed(args: &[&str], output: Output) -> String {
-    assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+/// Checked runs of a command.
+pub trait Run {
+    /// Returns the output of a successful run.
+    fn done(&mut self) -> String;
+
+    /// Returns the messages of a run that fails with this status, and prints nothing else.
+    fn refused(&mut self, status: i32) -> String;
+}
+
+impl Run for Command {
+    #[track_caller]
+    fn done(&mut self) -> String {
+        let output = self.output().unwrap();
+        assert!(output.status.success(), "{self:?}: {}", text(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    #[track_caller]
+    fn refused(&mut self, status: i32) -> String {
+        let output = self.output().unwrap();
+        let messages = said(&output);
+        assert_eq!(output.status.code(), Some(status), "{self:?}: {messages}");
+        assert!(output.stdout.is_empty(), "{self:?}: {}", text(&output.stdout));
+        messages
+    }
+}
+
+/// Returns the hash of every file below a directory, by its path there.
+pub fn contents(dir: &Path) -> BTreeMap<PathBuf, String> {
+    let files = walkdir::WalkDir::new(dir).into_iter().map(Result::unwrap);
+    let files = files.filter(|entry| entry.file_type().is_file());
+    let path = |entry: &walkdir::DirEntry| entry.path().strip_prefix(dir).unwrap().to_owned();
+    files.map(|entry| (path(&entry), sha256(entry.path()).unwrap())).collect()
 }
 
 pub fn text(bytes: &[u8]) -> String {

@@ -223,9 +223,7 @@ fn a_dirty_checkout_is_not_fine_and_is_not_built_in_ci() {
     let lines = "include \"built-in\"\npython-project \"x-wave\" {\n    source \"wave\"\n}\n";
     fs_err::write(dir.path().join("packages.kdl"), lines).unwrap();
     fs_err::write(dir.path().join("families.kdl"), include_str!("../families.kdl")).unwrap();
-    let program =
-        binary::elf::stub::exec_stub(binary::elf::stub::StubMachine::X86_64, "../lib/none");
-    catalog::demo::make(&dir.path().join("artifacts"), true, &program.unwrap()).unwrap();
+    crate::demo_tree::make(&dir.path().join("artifacts"), true);
     let build = |more: &[&str], ci: &str| {
         let words = ["build", "--artifact-dir", "artifacts", "-o", "out", "--sources", "src"];
         let output = Command::new(env!("CARGO_BIN_EXE_rockpack"))

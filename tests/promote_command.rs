@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::Command;
 
-use base::regular::sha256;
 use fs_err as fs;
 use serde_json::Value;
 
 use crate::demo_tree::scratch;
-use crate::program::{self, said};
+use crate::program::{self, Run, done, rockpack, said};
 
 #[path = "promote_command/faults.rs"]
 mod faults;
@@ -22,37 +21,26 @@ mod targets;
 #[path = "promote_command/version_files.rs"]
 mod version_files;
 
-fn rockpack(dir: &Path, args: &[&str]) -> Output {
-    program::uncached(dir, args).output().unwrap()
-}
-
-fn done(dir: &Path, args: &[&str]) -> String {
-    program::printed(args, rockpack(dir, args))
-}
-
 fn build(dir: &Path, dest: &str, version: &str, more: &[&str]) {
-    let plain = [
-        "build",
-        "--artifact-dir",
-        "artifacts",
-        "--platform-tag",
-        "linux_x86_64",
-        "-o",
-        dest,
-        "--version",
-        version,
-    ];
-    done(dir, &[&plain[..], more].concat());
+    program::build(dir, dest).args(["--version", version]).args(more).done();
 }
 
 /// Returns the hash of every file below a destination, except the statement.
 fn contents(dest: &Path) -> BTreeMap<PathBuf, String> {
-    let files = walkdir::WalkDir::new(dest).into_iter().map(Result::unwrap);
-    let files =
-        files.filter(|e| e.file_type().is_file() && e.file_name() != "provenance.intoto.json");
+    let mut files = program::contents(dest);
+    files.retain(|path, _| !path.ends_with("provenance.intoto.json"));
     files
-        .map(|e| (e.path().strip_prefix(dest).unwrap().to_owned(), sha256(e.path()).unwrap()))
-        .collect()
+}
+
+/// Promotes the packages of `from` in a directory to a version, in `out`.
+fn promote(dir: &Path, from: &str, to: &str) -> Command {
+    program::command(dir, &["wheel", "promote", from, "--to", to, "-o", "out"])
+}
+
+/// Checks that `out` has the packages of the build `new`.
+#[track_caller]
+fn equals_new(dir: &Path, subject: &str) {
+    assert_eq!(contents(&dir.join("out")), contents(&dir.join("new")), "{subject}");
 }
 
 fn statement(dest: &Path) -> Value {
@@ -64,8 +52,8 @@ fn statement(dest: &Path) -> Value {
 fn as_built(dir: &Path, from: &str, to: &str, more: &[&str]) {
     build(dir, "old", from, more);
     build(dir, "new", to, more);
-    done(dir, &["wheel", "promote", "old", "--to", to, "-o", "out"]);
-    assert_eq!(contents(&dir.join("out")), contents(&dir.join("new")), "{from} to {to} {more:?}");
+    promote(dir, "old", to).done();
+    equals_new(dir, &format!("{from} to {to} {more:?}"));
     let (promoted, built) = (statement(&dir.join("out")), statement(&dir.join("new")));
     assert_eq!(promoted["subject"], built["subject"]);
 }
@@ -110,7 +98,7 @@ fn a_statement_names_the_sources_of_the_packages() {
     let args = ["wheel", "promote", "old/dist", "--to", "7.10.0", "-o", "out"];
     let mut command = program::command(dir.path(), &args);
     command.env("ROCKPACK_BUILDER_ID", "https://example.org/b").env("ROCKPACK_INVOCATION_ID", "7");
-    program::printed(&args, command.output().unwrap());
+    command.done();
     let statement = statement(&dir.path().join("out"));
     let definition = &statement["predicate"]["buildDefinition"];
     assert_eq!(definition["buildType"], "urn:rockpack:promotion:1");
@@ -130,7 +118,7 @@ fn a_statement_names_the_sources_of_the_packages() {
     assert_eq!(statement["predicate"]["runDetails"]["builder"]["id"], "https://example.org/b");
     // A partial set pins packages that are not in it, like the whole set.
     build(dir.path(), "new", "7.10.0", &["--only", "device,libraries"]);
-    assert_eq!(contents(&dir.path().join("out")), contents(&dir.path().join("new")));
+    equals_new(dir.path(), "a partial set");
     done(dir.path(), &["merge", "out", "-o", "united"]);
 }
 
@@ -139,25 +127,13 @@ fn a_dry_run_lists_each_field_and_writes_nothing() {
     let dir = scratch(true);
     build(dir.path(), "old", "7.10.0rc1", &["--only", "meta,device"]);
     let before = contents(dir.path());
-    let text = done(
-        dir.path(),
-        &[
-            "wheel",
-            "promote",
-            "old",
-            "--to",
-            "7.10.0",
-            "--keep-targets",
-            "gfx1100",
-            "--dry-run",
-            "-o",
-            "out",
-        ],
-    );
+    let text = promote(dir.path(), "old", "7.10.0")
+        .args(["--keep-targets", "gfx1100", "--dry-run"])
+        .done();
     assert_eq!(contents(dir.path()), before);
     workbench::expected::compare("tests/fixtures/promote/dry-run.txt", &text);
     // The list is complete: no package of the old version is left.
-    done(dir.path(), &["wheel", "promote", "old", "--to", "7.10.0", "-o", "out"]);
+    promote(dir.path(), "old", "7.10.0").done();
     for file in contents(&dir.path().join("out"))
         .keys()
         .filter(|file| file.extension().is_some_and(|e| e == "whl"))
@@ -183,7 +159,7 @@ fn output_of_an_earlier_run_is_removed() {
     let dir = scratch(true);
     build(dir.path(), "old", "7.10.0rc1", &[]);
     for to in ["7.10.0rc2", "7.10.0"] {
-        done(dir.path(), &["wheel", "promote", "old", "--to", to, "-o", "out"]);
+        promote(dir.path(), "old", to).done();
     }
     let files = contents(&dir.path().join("out"));
     assert!(files.keys().all(|file| !file.to_string_lossy().contains("rc2")), "{files:?}");

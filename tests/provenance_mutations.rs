@@ -7,7 +7,7 @@ use record::recorded::statement_faults;
 use serde_json::{Value, json};
 
 use crate::demo_tree::scratch;
-use crate::program::{printed, said, uncached};
+use crate::program::{Run, said, uncached};
 
 const FILE: &str = "provenance.intoto.json";
 
@@ -75,7 +75,7 @@ fn changed_statements_are_refused() {
     let run = |args: &[&str]| uncached(dir, args).output().unwrap();
     let args = ["build", "--artifact-dir", "artifacts", "-o", "out", "--version", "7.2.0rc1"];
     let args = [&args[..], &["--only", "meta,core", "--platform-tag", "linux_x86_64"]].concat();
-    printed(&args, run(&args));
+    uncached(dir, &args).done();
     let path = dir.join("out/dist").join(FILE);
     let text = fs::read_to_string(&path).unwrap();
     assert_eq!(statement_faults(&dir.join("out/dist")).unwrap(), []);
@@ -112,5 +112,5 @@ fn changed_statements_are_refused() {
     fs::write(&path, serde_json::to_string_pretty(&statement).unwrap() + "\n").unwrap();
     refused(dir, "another digest than the file's");
     fs::write(&path, &text).unwrap();
-    printed(&promote, run(&promote));
+    uncached(dir, &promote).done();
 }

@@ -3,9 +3,7 @@
 
 use std::process::Command;
 
-use binary::elf::stub::{StubMachine, exec_stub};
 use plan::Plan;
-use tempfile::TempDir;
 
 use crate::program::done;
 
@@ -18,9 +16,7 @@ mod validated;
 
 /// Returns the output of `rockpack plan --json` for the demo artifacts.
 fn plan(kpack: bool) -> String {
-    let dir = TempDir::new().unwrap();
-    let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-    catalog::demo::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
+    let dir = crate::demo_tree::scratch(kpack);
     done(dir.path(), &["plan", "--artifact-dir", "artifacts", "--json"])
 }
 

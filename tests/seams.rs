@@ -8,7 +8,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::event::{Event, Reporter};
-use binary::elf::stub::{StubMachine, exec_stub};
 use build::execute::{self, Attestations, Digests, Settings};
 use cache::Summary;
 use catalog::{self, Catalog, Directory, Source};
@@ -80,8 +79,7 @@ fn built(
 fn builds_from_memory_equal_builds_from_disk() {
     let dir = tempfile::tempdir().unwrap();
     let place = dir.path().join("artifacts");
-    let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-    catalog::demo::make(&place, true, &program).unwrap();
+    crate::demo_tree::make(&place, true);
     let directory = Directory::open(&place).unwrap();
     let memory = MemorySource::of(&place);
     // From here on, only memory has the artifacts.

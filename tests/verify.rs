@@ -10,10 +10,11 @@ use std::process::Command;
 use ::check::read::Wheel;
 use ::check::{Set, judge};
 use base::source::Code;
-use binary::elf::stub::{StubMachine, exec_stub};
+use binary::elf::stub::StubMachine;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::demo_tree::built;
 use crate::program::{rockpack, text};
 
 #[path = "verify/cases.rs"]
@@ -62,23 +63,10 @@ fn codes(found: &Value) -> BTreeSet<&str> {
         .collect()
 }
 
-/// Builds the demo artifacts, with their plan.
-fn built(kpack: bool) -> TempDir {
-    let dir = TempDir::new().unwrap();
-    let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-    catalog::demo::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
-    let base = ["--artifact-dir", "artifacts", "--platform-tag", "linux_x86_64"];
-    let plan = rockpack(dir.path(), &[&["plan", "--json"], &base[..]].concat());
-    fs_err::write(dir.path().join("plan.json"), plan.stdout).unwrap();
-    let done = rockpack(dir.path(), &[&["build", "-o", "out"], &base[..]].concat());
-    assert!(done.status.success(), "{}", text(&done.stderr));
-    dir
-}
-
 #[test]
 fn built_packages_are_sound_and_as_planned() {
     for kpack in [true, false] {
-        let dir = built(kpack);
+        let dir = built(kpack, &[], &[]);
         let output = rockpack(dir.path(), &["wheel", "verify", "out", "--plan", "plan.json"]);
         let (out, err) = (text(&output.stdout), text(&output.stderr));
         assert_eq!((output.status.code(), &*err), (Some(0), ""), "kpack {kpack}: {err}{out}");
@@ -89,7 +77,7 @@ fn built_packages_are_sound_and_as_planned() {
 
 #[test]
 fn compares_a_plan_with_the_packages() {
-    let dir = built(true);
+    let dir = built(true, &[], &[]);
     let dist = dir.path().join("out/dist");
     let profiler = fs_err::read_dir(&dist)
         .unwrap()
@@ -127,7 +115,7 @@ fn compares_a_plan_with_the_packages() {
 /// The platform tag is part of the plan, for one wheel and for all.
 #[test]
 fn compares_the_platform_tag_with_the_plan() {
-    let dir = built(true);
+    let dir = built(true, &[], &[]);
     let verify = |dist: &str| {
         let output = rockpack(dir.path(), &["wheel", "verify", dist, "--plan", "plan.json"]);
         (output.status.code().unwrap(), text(&output.stderr))
@@ -179,7 +167,7 @@ fn said_in(text: &str, words: &str) -> bool {
 /// missing.
 #[test]
 fn judges_a_part_together_with_the_rest() {
-    let dir = built(true);
+    let dir = built(true, &[], &[]);
     let dist = dir.path().join("out/dist");
     let part = dir.path().join("part");
     fs_err::create_dir(&part).unwrap();
@@ -327,7 +315,7 @@ fn an_rpath_is_ignored_by_where_it_leads() {
 
 #[test]
 fn threads_and_the_order_of_arguments_change_nothing() {
-    let dir = built(true);
+    let dir = built(true, &[], &[]);
     let one =
         rockpack(dir.path(), &["wheel", "verify", "out/dist", "--json", "--jobs", "1"]).stdout;
     assert_eq!(

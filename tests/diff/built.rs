@@ -2,26 +2,8 @@
 
 use std::path::Path;
 
-use binary::elf::stub::{StubMachine, exec_stub};
-use tempfile::TempDir;
-
-use catalog::demo;
-
+use crate::demo_tree::built;
 use crate::program::{rockpack, text};
-
-/// Makes the demo artifacts, a plan and packages with these options.
-fn built(kpack: bool, plan: &[&str], build: &[&str]) -> TempDir {
-    let dir = TempDir::new().unwrap();
-    let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-    demo::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
-    let base = ["--artifact-dir", "artifacts", "--platform-tag", "linux_x86_64"];
-    let planned = rockpack(dir.path(), &[&["plan", "--json"], &base[..], plan].concat());
-    assert!(planned.status.success(), "{}", text(&planned.stderr));
-    fs_err::write(dir.path().join("plan.json"), &planned.stdout).unwrap();
-    let done = rockpack(dir.path(), &[&["build", "-o", "out"], &base[..], build].concat());
-    assert!(done.status.success(), "{}", text(&done.stderr));
-    dir
-}
 
 /// Returns exit status and text of a comparison.
 fn compared(dir: &Path, args: &[&str]) -> (i32, String) {

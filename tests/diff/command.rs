@@ -3,12 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
-use binary::elf::stub::{StubMachine, exec_stub};
 use fs_err as fs;
-use tempfile::TempDir;
 
-use catalog::demo;
-
+use crate::demo_tree::with_manifest;
 use crate::program::{rockpack, text};
 
 fn git(dir: &Path, args: &[&str]) {
@@ -32,15 +29,6 @@ fn git(dir: &Path, args: &[&str]) {
 
 fn has_git() -> bool {
     workbench::skips::has("git", "differences to a revision")
-}
-
-/// Makes the demo artifacts, and the repository's manifest in `m`.
-fn scratch() -> TempDir {
-    let dir = TempDir::new().unwrap();
-    let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-    demo::make(&dir.path().join("artifacts"), true, &program).unwrap();
-    crate::repository::copy(&dir.path().join("m"), "");
-    dir
 }
 
 /// Replaces text in the manifest `m`.
@@ -81,7 +69,7 @@ fn a_revision_of_git_is_compared_with_the_manifest_here() {
     if !has_git() {
         return;
     }
-    let dir = scratch();
+    let dir = with_manifest();
     git(dir.path(), &["init", "-q"]);
     git(dir.path(), &["add", "m"]);
     git(dir.path(), &["commit", "-q", "-m", "one"]);
@@ -120,7 +108,7 @@ fn mistakes_in_the_old_manifest_name_its_revision() {
     if !has_git() {
         return;
     }
-    let dir = scratch();
+    let dir = with_manifest();
     edit(dir.path(), "artifact \"base\"", "artefact \"base\"");
     git(dir.path(), &["init", "-q"]);
     git(dir.path(), &["add", "m"]);
@@ -138,7 +126,7 @@ fn a_repair_is_compared_with_the_last_manifest_that_plans() {
     if !has_git() {
         return;
     }
-    let dir = scratch();
+    let dir = with_manifest();
     git(dir.path(), &["init", "-q"]);
     let commit = |name: &str| {
         git(dir.path(), &["add", "m"]);
@@ -165,7 +153,7 @@ fn a_new_isa_is_an_addition() {
     if !has_git() {
         return;
     }
-    let dir = scratch();
+    let dir = with_manifest();
     let file = dir.path().join("m/families.kdl");
     let families = fs_err::read_to_string(&file).unwrap();
     let line = families.lines().find(|line| line.starts_with("isa \"gfx1100\"")).unwrap();
@@ -182,7 +170,7 @@ fn a_new_isa_is_an_addition() {
 
 #[test]
 fn reports_missing_git() {
-    let dir = scratch();
+    let dir = with_manifest();
     let output = Command::new(env!("CARGO_BIN_EXE_rockpack"))
         .args(["diff", "--artifact-dir", "artifacts", "--manifest-at", "main", "m"])
         .current_dir(dir.path())
@@ -202,7 +190,7 @@ fn reports_a_missing_repository() {
     if !has_git() {
         return;
     }
-    let dir = scratch();
+    let dir = with_manifest();
     let (status, _, err) =
         diff(dir.path(), &["--artifact-dir", "artifacts", "--manifest-at", "main", "m"]);
     assert_eq!(status, Some(2));
@@ -211,7 +199,7 @@ fn reports_a_missing_repository() {
 
 #[test]
 fn two_manifests_and_two_plans_give_the_same_difference() {
-    let dir = scratch();
+    let dir = with_manifest();
     let old = dir.path().join("old");
     crate::repository::copy(&old, "");
     edit(dir.path(), EXCLUDE.0, EXCLUDE.1);
@@ -267,7 +255,7 @@ fn two_manifests_and_two_plans_give_the_same_difference() {
 /// One list of families narrows both sides, so that a dropped GPU is no difference.
 #[test]
 fn a_dropped_gpu_is_lost() {
-    let dir = scratch();
+    let dir = with_manifest();
     let sides = ["--artifact-dir", "artifacts", "--linux-amdgpu-families", "gfx942", "m", "m"];
     let (status, out, err) = diff(dir.path(), &sides);
     assert_eq!((status, &*out), (Some(0), "no difference\n"), "{err}");
@@ -280,7 +268,7 @@ fn a_dropped_gpu_is_lost() {
 /// The manifest line of the help is accepted, and the same line of the old side counts no more.
 #[test]
 fn the_proposed_line_accepts_the_loss() {
-    let dir = scratch();
+    let dir = with_manifest();
     let old = dir.path().join("old");
     crate::repository::copy(&old, "");
     edit(dir.path(), EXCLUDE.0, EXCLUDE.1);
@@ -306,7 +294,7 @@ fn the_proposed_line_accepts_the_loss() {
 /// A renamed package is a loss, until the build also makes an empty one of the former name.
 #[test]
 fn a_package_with_another_name_needs_its_former_one() {
-    let dir = scratch();
+    let dir = with_manifest();
     crate::repository::copy(&dir.path().join("old"), "");
     let (name, renamed) = ("distribution \"rocm-profiler\"", "distribution \"rocm-profilers\"");
     edit(dir.path(), name, renamed);
@@ -335,7 +323,7 @@ fn a_package_with_another_name_needs_its_former_one() {
 /// Warnings are errors with `--deny-warnings`, before anything is written.
 #[test]
 fn denied_warnings_fail_every_command_that_has_some() {
-    let dir = scratch();
+    let dir = with_manifest();
     crate::repository::copy(&dir.path().join("old"), "");
     let library = "    find-library \"rpp\"\n";
     edit(dir.path(), library, &format!("    find-library \"gone\" so=\"lib/gone.so\"\n{library}"));
@@ -366,7 +354,7 @@ fn denied_warnings_fail_every_command_that_has_some() {
 
 #[test]
 fn reports_an_invalid_side() {
-    let dir = scratch();
+    let dir = with_manifest();
     fs::write(dir.path().join("text"), "plan").unwrap();
     fs::write(dir.path().join("other.json"), "{\"a\": 1}").unwrap();
     fs::write(dir.path().join("future.json"), "{\"format\": 99, \"all\": \"new\"}").unwrap();
@@ -395,7 +383,7 @@ fn reports_an_invalid_side() {
 /// Control characters of terminals are escaped in every text; JSON has the exact values.
 #[test]
 fn names_do_nothing_to_a_terminal() {
-    let dir = scratch();
+    let dir = with_manifest();
     let plan = ["plan", "--artifact-dir", "artifacts", "--manifest", "m", "--json"];
     let mut plan: serde_json::Value =
         serde_json::from_slice(&rockpack(dir.path(), &plan).stdout).unwrap();
@@ -421,7 +409,7 @@ fn names_do_nothing_to_a_terminal() {
 /// A new warning is in the difference; warnings accepted by the manifest are left out.
 #[test]
 fn reports_new_warnings() {
-    let dir = scratch();
+    let dir = with_manifest();
     let library = "    find-library \"rpp\"\n";
     crate::repository::copy(&dir.path().join("new"), "");
     for name in ["packages.kdl", "families.kdl"] {

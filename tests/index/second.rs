@@ -7,13 +7,13 @@ use std::path::Path;
 use ::index::simple::{self, Layout};
 use base::names::RelPath;
 use base::regular::sha256;
-use binary::elf::stub::{StubMachine, exec_stub};
 use fs_err as fs;
 use serde_json::Value;
 use tempfile::TempDir;
 
 use super::installers::{PIP, UV, pip, run, uv};
 use super::{done, rockpack, text};
+use crate::program::{self, Run};
 
 const MANIFEST: &str = "include \"built-in\"
 change \"package\" \"meta\" {
@@ -26,16 +26,10 @@ const SELECTOR: &str = "rocm-7.2.0.tar.gz";
 
 /// Builds packages of the demo in `out`, with these additional lines in the manifest.
 pub fn built(lines: &str) -> TempDir {
-    let dir = TempDir::new().unwrap();
-    let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-    catalog::demo::make(&dir.path().join("artifacts"), true, &program).unwrap();
+    let dir = crate::demo_tree::scratch(true);
     fs::write(dir.path().join("packages.kdl"), format!("{MANIFEST}{lines}")).unwrap();
     fs::write(dir.path().join("families.kdl"), "include \"built-in\"\n").unwrap();
-    let words = ["build", "--artifact-dir", "artifacts", "-o", "out"];
-    done(
-        dir.path(),
-        &[&words[..], &["--platform-tag", "linux_x86_64", "--version", "7.2.0"]].concat(),
-    );
+    program::build(dir.path(), "out").args(["--version", "7.2.0"]).done();
     dir
 }
 

@@ -137,8 +137,7 @@ fn the_data_of_a_small_plan() {
         "the plan has every step"
     );
     assert_eq!(rows(&data), expected(&plan));
-    let lines: Vec<String> = rows(&data).iter().map(ToString::to_string).collect();
-    let lines = lines.join("\n") + "\n";
+    let lines = rows(&data).join("\n") + "\n";
     workbench::expected::compare("tests/fixtures/planning/page-data.txt", &lines);
 }
 

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use fs_err as fs;
 
-use super::{build, contents, done, rockpack, said, scratch};
+use super::{build, contents, done, equals_new, promote, rockpack, said, scratch};
+use crate::program::Run;
 
 fn refused(dir: &Path, args: &[&str], status: i32, messages: &[&str]) {
     let before = contents(dir);
@@ -219,9 +220,9 @@ fn a_killed_run_leaves_all_or_nothing() {
         let found = packages(&dir.join("out"));
         assert!(found == 0 || found == count, "{found} after {delay} ms: {}", said(&looked));
     }
-    done(dir, &["wheel", "promote", "old", "--to", "7.10.0", "-o", "out"]);
+    promote(dir, "old", "7.10.0").done();
     build(dir, "new", "7.10.0", &[]);
-    assert_eq!(contents(&dir.join("out")), contents(&dir.join("new")));
+    equals_new(dir, "whole");
     assert!(!dir.join("out/.rockpack-partial").exists());
 }
 

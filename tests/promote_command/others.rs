@@ -8,7 +8,8 @@ use fs_err as fs;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use super::{build, contents, done, rockpack, said, scratch};
+use super::{build, contents, done, promote, rockpack, said, scratch};
+use crate::program::Run;
 
 /// Makes a wheel as other tools do: members in another order, another encoder, some stored.
 fn wheel(dir: &Path, name: &str, version: &str, metadata: &str, files: &[(&str, &str)]) {
@@ -107,7 +108,7 @@ fn the_local_part_of_others_changes_and_nothing_else() {
     let dir = scratch(true);
     let dir = dir.path();
     with_frameworks(dir);
-    done(dir, &["wheel", "promote", "old", "--to", "7.10.0", "-o", "out"]);
+    promote(dir, "old", "7.10.0").done();
     let new =
         members(&dir.join("out/dist/torch-2.10.0+git1a2b.rocm7.10.0-cp312-cp312-linux_x86_64.whl"));
     let info = "torch-2.10.0+git1a2b.rocm7.10.0.dist-info";
@@ -155,7 +156,7 @@ fn development_versions_of_others_are_spelt_as_they_spell_them() {
     build(dir, "old", "7.10.0.dev0+efa3d1", &["--only", "core"]);
     let files = [("torch/version.py", "__version__ = '2.1+devrocm7.10.0.dev0-efa3d1'\n")];
     wheel(&dir.join("old/dist"), "torch", "2.1+devrocm7.10.0.dev0.efa3d1", "", &files);
-    done(dir, &["wheel", "promote", "old", "--to", "7.10.0rc1", "-o", "out"]);
+    promote(dir, "old", "7.10.0rc1").done();
     let new = members(&dir.join("out/dist/torch-2.1+rocm7.10.0rc1-cp312-cp312-linux_x86_64.whl"));
     assert_eq!(new["torch/version.py"], "__version__ = '2.1+rocm7.10.0rc1'\n");
 }
@@ -208,7 +209,7 @@ fn others_that_would_break_are_refused() {
     build(dir, "old", "7.10.0rc1", &["--only", "core"]);
     let dist = dir.join("old/dist");
     let refused = |message: &str, help: &str| {
-        let output = rockpack(dir, &["wheel", "promote", "old", "--to", "7.10.0", "-o", "out"]);
+        let output = promote(dir, "old", "7.10.0").output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{}", said(&output));
         assert!(
             said(&output).contains(message) && said(&output).contains(help),

@@ -1,13 +1,40 @@
 //! `--keep-targets` removes other targets, with the result of a build without them.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use fs_err as fs;
 
-use super::{build, contents, done, rockpack, said, scratch};
+use super::{build, contents, equals_new, promote, said, scratch};
+use crate::program::Run;
 
-/// Targets added by tests have the code of another target.
-const ALLOW: [&str; 2] = ["--allow", "misplaced-code"];
+/// Targets of all packages in tests with five targets.
+const ALL: &str = "gfx942,gfx1100,gfx1101,gfx1201,gfx1030";
+
+/// Promotes the packages of `from`, without other targets than these.
+fn keep(dir: &Path, from: &str, to: &str, kept: &str) -> Command {
+    let mut command = promote(dir, from, to);
+    // Targets added by tests have the code of another target.
+    command.args(["--keep-targets", kept, "--allow", "misplaced-code"]);
+    command
+}
+
+fn linux(targets: &str) -> [&str; 2] {
+    ["--linux-amdgpu-families", targets]
+}
+
+fn linux_and_windows<'t>(linux: &'t str, windows: &'t str) -> [&'t str; 4] {
+    ["--linux-amdgpu-families", linux, "--windows-amdgpu-families", windows]
+}
+
+/// Checks that packages without other targets are those of a build of these targets.
+#[track_caller]
+fn as_if_built(dir: &Path, from: &str, to: &str, kept: &str, targets: &[&str]) -> String {
+    build(dir, "new", to, targets);
+    let text = keep(dir, from, to, kept).done();
+    equals_new(dir, kept);
+    text
+}
 
 /// Adds a third target: the artifacts of another under its name.
 fn add_target(artifacts: &Path, from: &str, to: &str) {
@@ -38,78 +65,18 @@ fn a_selector_is_as_if_no_other_target_was_built() {
     add_target(&dir.join("artifacts"), "gfx1100", "gfx1101");
     add_target(&dir.join("artifacts"), "gfx1100", "gfx1201");
     add_target(&dir.join("artifacts"), "gfx1100", "gfx1030");
-    let all = "gfx942,gfx1100,gfx1101,gfx1201,gfx1030";
-    build(dir, "old", "7.10.0rc1", &["--linux-amdgpu-families", all]);
+    build(dir, "old", "7.10.0rc1", &linux(ALL));
+    let systems = linux_and_windows("gfx942,gfx1030,gfx1101,gfx1201", "gfx942,gfx1101,gfx1100");
+    build(dir, "two", "7.10.0rc1", &systems);
     // With the default target, without it, and in another order.
     for kept in ["gfx942,gfx1101", "gfx1100;gfx1101", "gfx1201,gfx1101,gfx1030,gfx1100"] {
-        build(dir, "new", "7.10.0", &["--linux-amdgpu-families", kept]);
-        done(
-            dir,
-            &[
-                "wheel",
-                "promote",
-                "old",
-                "--to",
-                "7.10.0",
-                ALLOW[0],
-                ALLOW[1],
-                "--keep-targets",
-                kept,
-                "-o",
-                "out",
-            ],
-        );
-        assert_eq!(contents(&dir.join("out")), contents(&dir.join("new")), "{kept}");
+        as_if_built(dir, "old", "7.10.0", kept, &linux(kept));
     }
     // Targets of two systems: common ones are first.
-    let both =
-        |linux, windows| ["--linux-amdgpu-families", linux, "--windows-amdgpu-families", windows];
-    build(
-        dir,
-        "two",
-        "7.10.0rc1",
-        &both("gfx942,gfx1030,gfx1101,gfx1201", "gfx942,gfx1101,gfx1100"),
-    );
-    build(dir, "new", "7.10.0", &both("gfx1030,gfx1101", "gfx1101,gfx1100"));
-    let kept = "gfx1030,gfx1100,gfx1101";
-    done(
-        dir,
-        &[
-            "wheel",
-            "promote",
-            "two",
-            "--to",
-            "7.10.0",
-            ALLOW[0],
-            ALLOW[1],
-            "--keep-targets",
-            kept,
-            "-o",
-            "out",
-        ],
-    );
-    assert_eq!(contents(&dir.join("out")), contents(&dir.join("new")), "of two systems");
+    let both = linux_and_windows("gfx1030,gfx1101", "gfx1101,gfx1100");
+    as_if_built(dir, "two", "7.10.0", "gfx1030,gfx1100,gfx1101", &both);
     // Only targets are removed: the version may stay.
-    build(dir, "new", "7.10.0rc1", &["--linux-amdgpu-families", "gfx942,gfx1201"]);
-    done(
-        dir,
-        &[
-            &[
-                "wheel",
-                "promote",
-                "old",
-                "--to",
-                "7.10.0rc1",
-                "--keep-targets",
-                "gfx942,gfx1201",
-                "-o",
-                "out",
-            ][..],
-            &ALLOW,
-        ]
-        .concat(),
-    );
-    assert_eq!(contents(&dir.join("out")), contents(&dir.join("new")));
+    as_if_built(dir, "old", "7.10.0rc1", "gfx942,gfx1201", &linux("gfx942,gfx1201"));
 }
 
 #[test]
@@ -117,8 +84,8 @@ fn packages_of_one_target_do_not_change() {
     let dir = scratch(false);
     let dir = dir.path();
     build(dir, "old", "7.10.0rc1", &[]);
-    done(dir, &["wheel", "promote", "old", "--to", "7.10.0", "-o", "all"]);
-    let all = contents(&dir.join("all"));
+    promote(dir, "old", "7.10.0").done();
+    let all = contents(&dir.join("out"));
     let family = all.keys().find_map(|file| {
         file.parent()?
             .strip_prefix("dist")
@@ -128,11 +95,9 @@ fn packages_of_one_target_do_not_change() {
             .map(str::to_owned)
     });
     let family = family.unwrap();
-    done(
-        dir,
-        &["wheel", "promote", "old", "--to", "7.10.0", "--keep-targets", &family, "-o", "one"],
-    );
-    let one = contents(&dir.join("one"));
+    fs::remove_dir_all(dir.join("out")).unwrap();
+    promote(dir, "old", "7.10.0").args(["--keep-targets", &family]).done();
+    let one = contents(&dir.join("out"));
     let packages = one.iter().filter(|(file, _)| !file.ends_with("SHA256SUMS"));
     assert!(packages.clone().all(|(file, hash)| all.get(file) == Some(hash)));
     let folded = family.to_lowercase().replace('-', "_");
@@ -146,24 +111,6 @@ fn packages_of_one_target_do_not_change() {
 fn targets_without_packages_are_reported() {
     let dir = scratch(true);
     build(dir.path(), "old", "7.10.0rc1", &[]);
-    let promote = |kept: &str| {
-        rockpack(
-            dir.path(),
-            &[
-                "wheel",
-                "promote",
-                "old",
-                "--to",
-                "7.10.0",
-                "-o",
-                "out",
-                "--keep-targets",
-                kept,
-                ALLOW[0],
-                ALLOW[1],
-            ],
-        )
-    };
     for (kept, message) in [
         ("gfx9999", "unknown target `gfx9999`: neither families.kdl nor a package has it"),
         ("gfx1100,gfx943", "did you mean `gfx942`?"),
@@ -172,20 +119,16 @@ fn targets_without_packages_are_reported() {
             "no package is for a target to keep (gfx1030, gfx1201) help: the targets are gfx1100, gfx942",
         ),
     ] {
-        let output = promote(kept);
-        assert_eq!(output.status.code(), Some(1));
-        assert!(said(&output).contains(message), "{}", said(&output));
+        let messages = keep(dir.path(), "old", "7.10.0", kept).refused(1);
+        assert!(messages.contains(message), "{messages}");
         assert!(!dir.path().join("out").exists());
     }
-    let output = promote("gfx1201,gfx942");
+    let output = keep(dir.path(), "old", "7.10.0", "gfx1201,gfx942").output().unwrap();
     assert!(
         output.status.success() && said(&output).contains("no package for the target `gfx1201`")
     );
     // One target is kept: names used by people stay valid.
-    let text = done(
-        dir.path(),
-        &["wheel", "promote", "old", "--to", "7.10.0", "--keep-targets", "gfx1100", "--dry-run"],
-    );
+    let text = keep(dir.path(), "old", "7.10.0", "gfx1100").arg("--dry-run").done();
     assert!(text.contains("default_target: gfx942 → gfx1100"), "{text}");
     assert!(
         text.contains("extras.device-all: rocm-sdk-device-gfx942==7.10.0rc1 removed"),
@@ -215,53 +158,17 @@ fn a_choice_of_all_targets_is_as_if_no_other_was_built() {
                    provider=\"rocm-bootstrap>=0.3.0\" plugin=\"rocm_bootstrap.p:P\"";
     for more in ["", variant, "    requires-dist \"numpy>=2\""] {
         choice_of_all(dir, more);
-        build(dir, "old", "7.10.0rc1", &["--linux-amdgpu-families", "gfx942,gfx1100,gfx1101"]);
+        build(dir, "old", "7.10.0rc1", &linux("gfx942,gfx1100,gfx1101"));
         for kept in ["gfx942,gfx1101", "gfx1100"] {
-            build(dir, "new", "7.10.0", &["--linux-amdgpu-families", kept]);
-            let text = done(
-                dir,
-                &[
-                    "wheel",
-                    "promote",
-                    "old",
-                    "--to",
-                    "7.10.0",
-                    ALLOW[0],
-                    ALLOW[1],
-                    "--keep-targets",
-                    kept,
-                    "-o",
-                    "out",
-                ],
-            );
-            assert!(text.contains("rocm_sdk_device-7.10.0"), "{text}");
-            let (promoted, built) = (contents(&dir.join("out")), contents(&dir.join("new")));
-            assert_eq!(promoted, built, "{kept} {more}");
+            let text = as_if_built(dir, "old", "7.10.0", kept, &linux(kept));
+            assert!(text.contains("rocm_sdk_device-7.10.0"), "{more}: {text}");
         }
     }
     choice_of_all(dir, variant);
-    let both =
-        |linux, windows| ["--linux-amdgpu-families", linux, "--windows-amdgpu-families", windows];
-    build(dir, "old", "7.10.0rc1", &both("gfx942,gfx1101", "gfx1101,gfx1100"));
-    build(dir, "new", "7.10.0", &both("gfx942", "gfx1100"));
-    let kept = "gfx942,gfx1100";
-    done(
-        dir,
-        &[
-            "wheel",
-            "promote",
-            "old",
-            "--to",
-            "7.10.0",
-            ALLOW[0],
-            ALLOW[1],
-            "--keep-targets",
-            kept,
-            "-o",
-            "out",
-        ],
-    );
-    assert_eq!(contents(&dir.join("out")), contents(&dir.join("new")), "of two systems");
+    let systems = linux_and_windows("gfx942,gfx1101", "gfx1101,gfx1100");
+    build(dir, "old", "7.10.0rc1", &systems);
+    let both = linux_and_windows("gfx942", "gfx1100");
+    as_if_built(dir, "old", "7.10.0", "gfx942,gfx1100", &both);
 }
 
 /// The packages of a target require the packages of the levels above it, which the user need not
@@ -271,27 +178,10 @@ fn a_level_stays_with_a_target_below_it() {
     let dir = scratch(true);
     let dir = dir.path();
     add_target(&dir.join("artifacts"), "gfx1100", "gfx11");
-    build(dir, "old", "7.10.0rc1", &["--linux-amdgpu-families", "gfx942,gfx1100"]);
+    build(dir, "old", "7.10.0rc1", &linux("gfx942,gfx1100"));
     for (kept, has_level) in [("gfx1100", true), ("gfx942", false)] {
-        build(dir, "new", "7.10.0", &["--linux-amdgpu-families", kept]);
-        done(
-            dir,
-            &[
-                "wheel",
-                "promote",
-                "old",
-                "--to",
-                "7.10.0",
-                ALLOW[0],
-                ALLOW[1],
-                "--keep-targets",
-                kept,
-                "-o",
-                "out",
-            ],
-        );
+        as_if_built(dir, "old", "7.10.0", kept, &linux(kept));
         let promoted = contents(&dir.join("out"));
-        assert_eq!(promoted, contents(&dir.join("new")), "{kept}");
         let of_level = |path: &PathBuf| path.to_string_lossy().contains("device_gfx11-");
         assert_eq!(promoted.keys().any(of_level), has_level, "{kept}: {promoted:?}");
     }
@@ -303,27 +193,11 @@ fn a_selector_that_requires_all_targets_is_as_if_no_other_was_built() {
     let dir = crate::index::second::built("");
     let dir = dir.path();
     add_target(&dir.join("artifacts"), "gfx1100", "gfx1101");
-    build(dir, "old", "7.10.0rc1", &["--linux-amdgpu-families", "gfx942,gfx1100,gfx1101"]);
+    fs::remove_dir_all(dir.join("out")).unwrap();
+    build(dir, "old", "7.10.0rc1", &linux("gfx942,gfx1100,gfx1101"));
     for kept in ["gfx942,gfx1101", "gfx1100", "gfx942,gfx1100,gfx1101"] {
-        build(dir, "new", "7.10.0", &["--linux-amdgpu-families", kept]);
-        done(
-            dir,
-            &[
-                "wheel",
-                "promote",
-                "old",
-                "--to",
-                "7.10.0",
-                ALLOW[0],
-                ALLOW[1],
-                "--keep-targets",
-                kept,
-                "-o",
-                "promoted",
-            ],
-        );
-        let promoted = contents(&dir.join("promoted"));
+        as_if_built(dir, "old", "7.10.0", kept, &linux(kept));
+        let promoted = contents(&dir.join("out"));
         assert!(promoted.contains_key(Path::new("dist/whl/rocm-7.10.0.tar.gz")), "{promoted:?}");
-        assert_eq!(promoted, contents(&dir.join("new")), "{kept}");
     }
 }

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use fs_err as fs;
 
-use super::{build, contents, done, scratch};
+use super::{build, equals_new, promote, scratch};
+use crate::program::Run;
 
 /// Writes these files as a build of this version would.
 fn write(dir: &Path, version: &str) {
@@ -48,8 +49,7 @@ fn files_that_hold_the_version_are_as_the_other_build_writes_them() {
         build(dir, "new", "7.10.0", more);
         write(dir, "7.10.0rc1");
         build(dir, "old", "7.10.0rc1", more);
-        let text =
-            done(dir, &["wheel", "promote", "old", "--to", "7.10.0", "-o", "out", "--dry-run"]);
+        let text = promote(dir, "old", "7.10.0").arg("--dry-run").done();
         for line in [
             "rocm_package_version: 7.10.0rc1 → 7.10.0",
             "share/own/release.py\n    V: 7.10.0rc1 → 7.10.0",
@@ -57,8 +57,8 @@ fn files_that_hold_the_version_are_as_the_other_build_writes_them() {
         ] {
             assert!(text.contains(line), "{line} in {text}");
         }
-        done(dir, &["wheel", "promote", "old", "--to", "7.10.0", "-o", "out"]);
-        assert_eq!(contents(&dir.join("out")), contents(&dir.join("new")), "{more:?}");
+        promote(dir, "old", "7.10.0").done();
+        equals_new(dir, &format!("{more:?}"));
     }
 }
 
@@ -71,6 +71,6 @@ fn a_version_other_than_the_packages_version_stays() {
     for (dest, version) in [("old", "7.10.0rc1"), ("new", "7.10.0")] {
         build(dir, dest, version, &[]);
     }
-    done(dir, &["wheel", "promote", "old", "--to", "7.10.0", "-o", "out"]);
-    assert_eq!(contents(&dir.join("out")), contents(&dir.join("new")));
+    promote(dir, "old", "7.10.0").done();
+    equals_new(dir, "whole");
 }

@@ -8,16 +8,14 @@ use binary::{Binary, Machine, read};
 use fs_err as fs;
 
 use workbench::skips::has;
+use workbench::tool;
 
 const COMPILER: &str = "x86_64-w64-mingw32-gcc";
 const OBJDUMP: &str = "x86_64-w64-mingw32-objdump";
 const DLLTOOL: &str = "x86_64-w64-mingw32-dlltool";
 
 fn run(dir: &Path, program: &str, arguments: &[&str]) -> String {
-    let output = Command::new(program).args(arguments).current_dir(dir).output().unwrap();
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{program} {arguments:?}: {error}");
-    String::from_utf8(output.stdout).unwrap()
+    tool::run(Command::new(program).args(arguments).current_dir(dir))
 }
 
 fn facts(file: &Path) -> PeFacts {

@@ -9,6 +9,7 @@ use binary::pe::{self, PeFacts, PeSymbol, PeSymbols};
 use fs_err as fs;
 
 use workbench::skips::has;
+use workbench::tool;
 
 const COMPILER: &str = "x86_64-w64-mingw32-gcc";
 const OBJDUMP: &str = "x86_64-w64-mingw32-objdump";
@@ -16,10 +17,7 @@ const OBJDUMP: &str = "x86_64-w64-mingw32-objdump";
 const LIBRARIES: [&str; 3] = ["libstdc++-6.dll", "libgfortran-5.dll", "libwinpthread-1.dll"];
 
 fn run(dir: &Path, program: &str, arguments: &[&str]) -> String {
-    let output = Command::new(program).args(arguments).current_dir(dir).output().unwrap();
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{program} {arguments:?}: {error}");
-    String::from_utf8(output.stdout).unwrap()
+    tool::run(Command::new(program).args(arguments).current_dir(dir))
 }
 
 fn symbols(file: &Path) -> PeSymbols {

@@ -1,10 +1,11 @@
 //! Bench for building and trying cases.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use binary::elf::{self, Edited, Edits, ElfFacts, RpathEdit};
 use workbench::skips::has;
+pub use workbench::tool::{output, run};
 
 /// Returns whether all tools of a case are installed; otherwise skips it.
 pub fn have(case: &str, tools: &[&str]) -> bool {
@@ -15,25 +16,6 @@ pub fn have(case: &str, tools: &[&str]) -> bool {
 /// Records a skipped case.
 pub fn skip(case: &str, lacking: &str) {
     workbench::skips::skip(&format!("ELF case {case}"), lacking);
-}
-
-/// Runs a command. Panics with its output if it fails.
-pub fn run(command: &mut Command) -> String {
-    let output = output(command);
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert!(
-        output.status.success(),
-        "{command:?}: {}\n{}{}",
-        output.status,
-        text(&output.stdout),
-        text(&output.stderr)
-    );
-    text(&output.stdout)
-}
-
-/// Runs a command in a locale with known messages.
-pub fn output(command: &mut Command) -> Output {
-    command.env("LC_ALL", "C").output().unwrap_or_else(|error| panic!("{command:?}: {error}"))
 }
 
 /// Directory of one case.
