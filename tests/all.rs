@@ -73,6 +73,7 @@ mod promote_command;
 mod provenance_mutations;
 mod publishing;
 mod read_errors;
+mod record_mutations;
 #[cfg(feature = "remote")]
 mod remote_cache;
 #[cfg(not(feature = "remote"))]
@@ -89,6 +90,7 @@ mod shared_cache_model;
 mod shipped_commands;
 mod skips;
 mod split_command;
+mod unprivileged;
 mod verify;
 mod versions_command;
 mod walls;
