@@ -70,6 +70,7 @@ mod provenance_mutations;
 #[cfg(feature = "long-tests")]
 mod publishing;
 mod read_errors;
+mod record_mutations;
 #[cfg(feature = "remote")]
 mod remote_cache;
 #[cfg(not(feature = "remote"))]
@@ -86,6 +87,7 @@ mod shard_action;
 mod shared_cache_model;
 mod shipped_commands;
 mod split_command;
+mod unprivileged;
 mod verify;
 mod versions_command;
 #[cfg(feature = "long-tests")]

@@ -86,6 +86,33 @@ fn a_failed_build_names_its_finished_packages_and_the_next_packs_the_rest() {
 }
 
 #[test]
+fn a_package_above_its_packed_limit_leaves_the_destination_as_it_was() {
+    let dir = artifacts();
+    let dir = dir.path();
+    fs::write(dir.join("families.kdl"), "include \"built-in\"\n").unwrap();
+    let build = |packed: &str| {
+        let line = format!("change \"package\" \"core\" {{\n    at-most packed=\"{packed}\"\n}}\n");
+        fs::write(dir.join("packages.kdl"), format!("include \"built-in\"\n{line}")).unwrap();
+        command(dir, PROGRAM).env_remove("ROCKPACK_MANIFEST").args(BUILD).output().unwrap()
+    };
+    let small = build("10 kB");
+    let refusal = said(&small);
+    assert_eq!(small.status.code(), Some(1), "{refusal}");
+    assert!(
+        refusal.contains("`rocm-sdk-core` has ")
+            && refusal.contains(" packed, but packages.kdl:3 allows 10.0 kB"),
+        "{refusal}"
+    );
+    assert!(!dir.join("out").exists(), "{refusal}");
+    let wide = build("10 MB");
+    assert!(wide.status.success(), "{}", said(&wide));
+    let list = || fs::read_to_string(dir.join("out/dist/SHA256SUMS")).unwrap();
+    let before = list();
+    assert_eq!(build("10 kB").status.code(), Some(1));
+    assert_eq!(list(), before);
+}
+
+#[test]
 fn a_killed_build_keeps_its_finished_packages() {
     let dir = artifacts();
     let dir = dir.path();

@@ -34,7 +34,7 @@ impl Noise {
     }
 
     /// Changes, removes or duplicates some of the bytes.
-    fn mutate(&mut self, bytes: &mut Vec<u8>) {
+    pub fn mutate(&mut self, bytes: &mut Vec<u8>) {
         for _ in 0..=self.below(4) {
             let at = self.below(bytes.len());
             let end = (at + self.below(16)).min(bytes.len());

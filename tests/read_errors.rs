@@ -9,6 +9,7 @@ use fs_err as fs;
 use tempfile::TempDir;
 
 use super::verify::wheel::wheel;
+use super::{skips, split_command};
 use crate::program;
 use workbench::skips;
 
@@ -95,6 +96,51 @@ fn packages_that_cannot_be_read_are_named() {
             said.contains(file) && said.contains("Input/output error"),
             "{arguments:?}: {said}"
         );
+    }
+}
+
+#[test]
+fn archives_that_cannot_be_read_stop_a_build_and_leave_nothing() {
+    let dir = TempDir::new().unwrap();
+    let Some(shim) = shim(dir.path()) else { return };
+    for args in
+        [&["init", "--demo", "artifacts"][..], &["artifact", "pack", "artifacts", "-o", "run"]]
+    {
+        let output = program::command(dir.path(), &[&["-q"], args].concat()).output().unwrap();
+        assert!(output.status.success(), "{}", program::said(&output));
+    }
+    let archive = "hipfile_lib_generic.tar.zst";
+    let manifest = ["--manifest", "built-in", "--artifact-dir", "run"];
+    for command in [&["plan"][..], &["build", "-o", "out"]] {
+        let said = says(dir.path(), &shim, archive, &[command, &manifest].concat());
+        assert!(said.contains(archive) && said.contains("Input/output error"), "{said}");
+    }
+    assert!(!dir.path().join("out").exists());
+}
+
+#[test]
+fn wheels_that_cannot_be_read_are_neither_split_nor_merged() {
+    let dir = TempDir::new().unwrap();
+    let Some(shim) = shim(dir.path()) else { return };
+    fs::create_dir(dir.path().join("in")).unwrap();
+    split_command::manifest(dir.path());
+    let wheel = split_command::frame().write(&dir.path().join("in"));
+    let wheel = wheel.file_name().unwrap().to_str().unwrap();
+    let path = format!("in/{wheel}");
+    let split = ["wheel", "split", &path, "--version", "7.0", "-o"];
+    let done = program::rockpack(dir.path(), &[&split[..], &["done"]].concat());
+    assert!(done.status.success(), "{}", program::said(&done));
+    for (args, broken) in [
+        (&[&split[..], &["out"]].concat()[..], wheel),
+        // A merge links packages, and reads the links.
+        (&["merge", "done", "-o", "out"], wheel),
+        (&["merge", "done", "-o", "out"], "done/dist/SHA256SUMS"),
+        (&["merge", "done", "-o", "out"], "done/dist/provenance.intoto.json"),
+    ] {
+        let said = says(dir.path(), &shim, broken, args);
+        let name = broken.rsplit('/').next().unwrap();
+        assert!(said.contains(name) && said.contains("Input/output error"), "{args:?}: {said}");
+        assert!(!dir.path().join("out").exists(), "{args:?}: {said}");
     }
 }
 

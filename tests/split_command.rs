@@ -58,14 +58,19 @@ const METADATA: &str = "Metadata-Version: 2.4\nName: frame\nVersion: 2.1+ex7\nSu
 /// Makes a directory with a manifest.
 fn place() -> TempDir {
     let dir = TempDir::new().unwrap();
-    fs::write(dir.path().join("packages.kdl"), PACKAGES).unwrap();
-    fs::write(dir.path().join("families.kdl"), FAMILIES).unwrap();
+    manifest(dir.path());
     fs::create_dir(dir.path().join("in")).unwrap();
     dir
 }
 
+/// Writes the manifest that splits [`frame`].
+pub fn manifest(dir: &Path) {
+    fs::write(dir.join("packages.kdl"), PACKAGES).unwrap();
+    fs::write(dir.join("families.kdl"), FAMILIES).unwrap();
+}
+
 /// Makes a framework with code of three targets in separate files, and files of two levels.
-fn frame() -> Made {
+pub fn frame() -> Made {
     Made::new("frame", "2.1+ex7", METADATA)
         .file("frame/__init__.py", b"import os\n")
         .file("frame/lib/libframe.so", &exec_stub(StubMachine::X86_64, "../lib/none").unwrap())
@@ -194,6 +199,47 @@ Requires-Dist: frame-device-gpu91==2.1+ex7; extra == \"device-all\"
         wheel.ends_with("\nRoot-Is-Purelib: false\nTag: cp312-cp312-linux_x86_64\n"),
         "{wheel}"
     );
+}
+
+/// Levels of the shipped families have `x` in their names, as directories of kernels do.
+#[test]
+fn kernels_of_a_shipped_level_get_a_wheel_that_the_isas_below_require() {
+    let dir = TempDir::new().unwrap();
+    let dir = dir.path();
+    let metadata = "Metadata-Version: 2.1\nName: torch\nVersion: 2.10.0\n";
+    let images = ["gfx110x", "gfx115x", "gfx11xx", "gfx120x"];
+    let isas = ["gfx1100", "gfx1151", "gfx1201"];
+    let made = Made::new("torch", "2.10.0", metadata).file("torch/__init__.py", b"");
+    let made = images.iter().fold(made, |made, level| {
+        made.file(&format!("torch/lib/aotriton.images/amd-{level}/flash/a.aks2"), b"image")
+    });
+    let made = isas.iter().fold(made, |made, isa| {
+        made.file(&format!("torch/lib/rocblas/library/k_{isa}.dat"), b"kernel")
+    });
+    fs::create_dir(dir.join("in")).unwrap();
+    let wheel = made.write(&dir.join("in"));
+    let wheel = wheel.to_str().unwrap();
+    let split = ["wheel", "split", wheel, "--version", "7.2.4", "--manifest", "built-in"];
+    done(dir, &[&split[..], &["-o", "out"]].concat());
+    let requirements = |target: &str| -> Vec<String> {
+        let name = format!("amd_torch_device_{}", target.replace('-', "_"));
+        let file = format!("out/dist/{name}-2.10.0-cp312-cp312-linux_x86_64.whl");
+        let text = text_of(&dir.join(file), &format!("{name}-2.10.0.dist-info/METADATA"));
+        let lines = text.lines().filter_map(|line| line.strip_prefix("Requires-Dist: "));
+        lines.map(|line| line.replace("==2.10.0", "").replace("amd-torch-device-", "")).collect()
+    };
+    for (target, expected) in [
+        ("gfx1100", &["torch", "rocm-sdk-device-gfx1100==7.2.4", "gfx110x", "gfx11"][..]),
+        ("gfx1151", &["torch", "rocm-sdk-device-gfx1151==7.2.4", "gfx115x", "gfx11"]),
+        ("gfx1201", &["torch", "rocm-sdk-device-gfx1201==7.2.4", "gfx12-0"]),
+        ("gfx110x", &["torch", "gfx11"]),
+        ("gfx115x", &["torch", "gfx11"]),
+        ("gfx11", &["torch"]),
+        ("gfx12-0", &["torch"]),
+    ] {
+        assert_eq!(requirements(target), expected, "{target}");
+    }
+    assert_eq!(fs::read_dir(dir.join("out/dist")).unwrap().count(), 8 + 2);
 }
 
 #[test]

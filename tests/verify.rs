@@ -354,13 +354,15 @@ fn unreadable_arguments_are_usage_errors() {
         (&["gone/dist"], "gone/dist does not exist"),
         (&["x.txt"], "x.txt is neither a wheel nor an sdist"),
         (&["dist"], "has no built packages"),
-        (&["dist", "--plan", "x.txt"], "cannot read x.txt: this is not a plan"),
         (&[], "<PATH>"),
     ] {
         let output = rockpack(dir.path(), &[&["wheel", "verify"], args].concat());
         assert_eq!(output.status.code(), Some(2), "{args:?}");
         assert!(text(&output.stderr).contains(needle), "{args:?}: {}", text(&output.stderr));
     }
+    let output = rockpack(dir.path(), &["wheel", "verify", "dist", "--plan", "x.txt"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("cannot read x.txt: this is not a plan"));
 }
 
 #[test]

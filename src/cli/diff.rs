@@ -36,10 +36,10 @@ use super::{ArtifactArgs, CatalogArgs, DenyArgs, SetArgs};
 /// needs a line of the ledger that accepts it with a reason, and each line a difference. Prints the
 /// counts of each package, then what no line accepts, the worst first.
 ///
-/// Exit status: 0 nothing lost, 1 a loss that the change does not allow, or an error in a manifest
-/// or the artifacts (with --exit-code also: differences; with --ledger: a difference that no line
-/// accepts, or a line without one), 2 error in the command line, an input
-/// file, or git.
+/// Exit status: 0 nothing lost, 1 a loss that the change does not allow, or an error in a manifest,
+/// the artifacts, a plan or a contract (with --exit-code also: differences; with --ledger: a
+/// difference that no line accepts, or a line without one), 2 error in the command line, a file that
+/// cannot be read, or git.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = DIFF_EXAMPLES)]
 #[command(mut_group("CatalogArgs", |group| group.required(false)))]

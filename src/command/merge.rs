@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use base::names::RelPath;
@@ -78,13 +79,22 @@ fn failure(error: &AssembleError) -> Failure {
     let message = with_causes(error);
     let (code, help) = match error {
         AssembleError::Gate(error) => return gate::failure(error),
-        AssembleError::Stage(_)
-        | AssembleError::Io(_)
-        | AssembleError::NoRecord(RecordError::Io(_)) => {
+        AssembleError::NoRecord(RecordError::Io(error))
+            if error.kind() != ErrorKind::InvalidData =>
+        {
+            return Problem::error(Code::Environment, message).into();
+        }
+        AssembleError::Unusable { error, .. } if error.kind() == ErrorKind::PermissionDenied => {
+            return Problem::error(Code::Environment, message).into();
+        }
+        AssembleError::Stage(_) | AssembleError::Io(_) => {
             return Problem::error(Code::Environment, message).into();
         }
         AssembleError::NoRecord(
-            RecordError::Nothing(_) | RecordError::Line { .. } | RecordError::Statement { .. },
+            RecordError::Io(_)
+            | RecordError::Nothing(_)
+            | RecordError::Line { .. }
+            | RecordError::Statement { .. },
         )
         | AssembleError::Absent { .. } => {
             (Code::ChecksumList, "fetch the whole output of the job again, or build it again")

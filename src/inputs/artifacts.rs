@@ -216,10 +216,13 @@ fn system_of(run: &Run) -> Option<System> {
 }
 
 /// Checks a selection before anything is downloaded.
-/// Fails if an archive is missing, lacks a required checksum, or is locked and gone.
+/// Fails if an archive is missing, lacks a required checksum, is locked and gone, or is not locked.
 pub fn check(selection: &Selection, demands: &Demands) -> Result<(), Failure> {
     let mut problems = selection.problems();
     problems.extend(demands.lost(&selection.keys()).map(Problems::from).unwrap_or_default());
+    let keys = selection.selected.iter().map(|selected| &selected.object.key);
+    keys.filter_map(|key| demands.unlisted(key.as_str()))
+        .for_each(|problem| problems.push(problem));
     let bare = selection.without_checksum(demands);
     if demands.checksums && !bare.is_empty() {
         problems.push(unchecked(&bare, true));
@@ -293,10 +296,15 @@ pub fn demands(asked: Asked<'_>) -> Result<Demands, Failure> {
         None => None,
         Some(Err(error)) if error.kind() == std::io::ErrorKind::NotFound && !args.locked => None,
         Some(Err(error)) => {
-            let problem = Problem::error(Code::Environment, error.to_string());
-            return Err(problem
-                .help("write a lock file with `rockpack artifact fetch --lock FILE`")
-                .into());
+            let is_content = error.kind() == std::io::ErrorKind::InvalidData;
+            let code = if is_content { Code::BrokenRecord } else { Code::Environment };
+            let help = "write a lock file with `rockpack artifact fetch --lock FILE`";
+            let problem = Problem::error(code, error.to_string()).help(help);
+            return Err(if is_content {
+                Failure::Problems(problem.into())
+            } else {
+                problem.into()
+            });
         }
         Some(Ok(lock)) => Some(lock),
     };

@@ -1,26 +1,35 @@
+use std::fmt::Display;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use base::source::{Code, Problem};
+use base::source::{Code, Problem, Problems};
 use base::text::with_causes;
 use plan::{OnlyName, Plan};
 
 use crate::failure::Failure;
 
+const HELP: &str = "give --plan the output of `rockpack plan --json`";
+
 pub fn read(path: &Path) -> Result<Plan, Failure> {
-    let refused = |error: String| -> Failure {
-        let message = format!("cannot read {}: {error}", path.display());
-        Problem::error(Code::Environment, message)
-            .help("give --plan the output of `rockpack plan --json`")
-            .into()
-    };
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        refused(match error.kind() {
-            ErrorKind::InvalidData => "it is not text".to_owned(),
-            _ => error.to_string(),
-        })
-    })?;
-    Plan::read(&text).map_err(|error| refused(with_causes(&error)))
+    let text = text(path, HELP)?;
+    Plan::read(&text).map_err(|error| broken(path, &with_causes(&error), HELP))
+}
+
+/// Reads the text of a saved plan or contract.
+pub fn text(path: &Path, help: &str) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|error| match error.kind() {
+        ErrorKind::InvalidData => broken(path, &"it is not text", help),
+        _ => {
+            let message = format!("cannot read {}: {error}", path.display());
+            Problem::error(Code::Environment, message).help(help).into()
+        }
+    })
+}
+
+/// Blames the content of a saved plan or contract.
+pub fn broken(path: &Path, reason: &dyn Display, help: &str) -> Failure {
+    let message = format!("cannot read {}: {reason}", path.display());
+    Failure::Problems(Problems::from(Problem::error(Code::BrokenRecord, message).help(help)))
 }
 
 /// Reduces a plan to these packages, projects and wheels, if any are named.

@@ -147,6 +147,33 @@ fn a_repair_is_compared_with_the_last_manifest_that_plans() {
     assert!(words(&err).contains("HEAD does not plan: "), "{err}");
 }
 
+/// No commit plans; the contract of the last release is the old side of the repair.
+#[test]
+fn a_repair_is_compared_with_a_saved_contract() {
+    if !has_git() {
+        return;
+    }
+    let dir = scratch();
+    let plan = ["plan", "--artifact-dir", "artifacts", "--manifest", "m"];
+    let saved = rockpack(dir.path(), &[&plan[..], &["--contract", "c.json", "--json"]].concat());
+    assert!(saved.status.success(), "{}", text(&saved.stderr));
+    edit(dir.path(), "artifact \"base\"", "artefact \"base\"");
+    git(dir.path(), &["init", "-q"]);
+    git(dir.path(), &["add", "m"]);
+    git(dir.path(), &["commit", "-q", "-m", "faulty"]);
+    edit(dir.path(), "artefact \"base\"", "artifact \"base\"");
+    let at_head = ["--artifact-dir", "artifacts", "--manifest-at", "HEAD", "m"];
+    let (status, _, err) = diff(dir.path(), &[&at_head[..], &["--against-last-good"]].concat());
+    assert!(status == Some(1) && words(&err).contains("give as OLD a contract"), "{err}");
+    let with_contract = ["--artifact-dir", "artifacts", "c.json", "m"];
+    let (status, out, err) = diff(dir.path(), &with_contract);
+    assert_eq!(status, Some(0), "{out}{err}");
+    assert!(out.starts_with("nothing lost\n"), "{out}");
+    edit(dir.path(), EXCLUDE.0, EXCLUDE.1);
+    let (status, out, _) = diff(dir.path(), &with_contract);
+    assert!(status == Some(1) && !out.starts_with("nothing lost"), "{out}");
+}
+
 /// An ISA that the change declares is no fault of the old side, which has none of its packages.
 #[test]
 fn a_new_isa_is_an_addition() {
@@ -359,11 +386,17 @@ fn reports_an_invalid_side() {
     fs::write(dir.path().join("other.json"), "{\"a\": 1}").unwrap();
     fs::write(dir.path().join("future.json"), "{\"format\": 99, \"all\": \"new\"}").unwrap();
     fs::create_dir(dir.path().join("empty")).unwrap();
+    for (side, needle) in [
+        ("text", "cannot read text: it is neither a plan nor a contract"),
+        ("other.json", "cannot read other.json: this is not a plan"),
+        ("future.json", "this plan has format 99"),
+    ] {
+        let (status, out, err) = diff(dir.path(), &[side, side]);
+        assert_eq!((status, &*out), (Some(1), ""), "{side}: {err}");
+        assert!(err.contains(needle), "{side}: {needle:?} is not in:\n{err}");
+    }
     for (args, needle) in [
-        (&["text", "text"][..], "cannot read text: this is not a plan"),
-        (&["other.json", "other.json"], "cannot read other.json: this is not a plan"),
-        (&["future.json", "future.json"], "this plan has format 99"),
-        (&["nowhere", "nowhere"], "nowhere does not exist"),
+        (&["nowhere", "nowhere"][..], "nowhere does not exist"),
         (&["empty", "empty"], "empty has no built packages"),
         (&["m", "m"], "needs artifacts"),
         (&["--manifest-at", "main", "m", "m"], "--manifest-at replaces OLD"),

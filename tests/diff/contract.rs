@@ -190,7 +190,8 @@ fn a_saved_contract_is_an_old_side() {
     let shipped = Shipped::new();
     let plan = shipped.plan(&shipped.manifest(&[], ""));
     let json = serde_json::to_string(&contract::contracts(&plan)).unwrap();
-    assert!(Saved::is_one(&json) && !Saved::is_one(&serde_json::to_string(&plan).unwrap()));
+    let planned = serde_json::to_string(&plan).unwrap();
+    assert!(Saved::is_one(&json).unwrap() && !Saved::is_one(&planned).unwrap());
     let saved = Saved::read(&json, &plan.version).unwrap();
     let losses = |edits: &[(&str, &str)]| -> Vec<String> {
         let new = shipped.plan(&shipped.manifest(edits, ""));

@@ -104,6 +104,30 @@ fn with_frameworks(dir: &Path) {
 }
 
 #[test]
+fn faults_that_the_new_wheel_lacks_are_named() {
+    let dir = scratch(true);
+    let dir = dir.path();
+    with_frameworks(dir);
+    let torch =
+        dir.join("old/dist/torch-2.10.0+git1a2b.rocm7.10.0rc1-cp312-cp312-linux_x86_64.whl");
+    // A comment of the archive: its length is the end of the last record.
+    let mut bytes = fs::read(&torch).unwrap();
+    let end = bytes.len() - 2;
+    bytes[end..].copy_from_slice(&2_u16.to_le_bytes());
+    bytes.extend(b"hi");
+    fs::write(&torch, bytes).unwrap();
+    let promoted = rockpack(dir, &["wheel", "promote", "old", "--to", "7.10.0", "-o", "out"]);
+    let said = said(&promoted);
+    assert!(promoted.status.success(), "{said}");
+    let name = torch.file_name().unwrap().to_str().unwrap();
+    let note = format!("{name}: the archive has a comment; the new wheel is without this fault");
+    assert!(said.contains(&note), "{said}");
+    // All wheels of this maker have a file after the metadata; none has a comment.
+    assert_eq!(said.matches("which should be last").count(), 5, "{said}");
+    assert_eq!(said.matches("without this fault").count(), 6, "{said}");
+}
+
+#[test]
 fn the_local_part_of_others_changes_and_nothing_else() {
     let dir = scratch(true);
     let dir = dir.path();

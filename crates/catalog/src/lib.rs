@@ -95,6 +95,7 @@ impl Catalog {
 /// Build facts, read from installed files.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct BuildFacts {
     /// Device code was split from host code.
     pub kpack_split: bool,
@@ -113,6 +114,7 @@ pub struct BuildFacts {
 /// A child of the artifact directory that is not an artifact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct Ignored {
     /// File name.
     pub name: String,
@@ -123,6 +125,7 @@ pub struct Ignored {
 /// Identity of an artifact: the fields of its directory name `{name}_{component}_{family}`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct ArtifactId {
     /// First field, such as `blas`.
     pub name: ArtifactName,
@@ -141,6 +144,7 @@ impl std::fmt::Display for ArtifactId {
 /// One artifact: a directory or an archive.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct Artifact {
     /// Identity of the artifact.
     pub id: ArtifactId,
@@ -154,6 +158,7 @@ pub struct Artifact {
 /// One file, link or directory that an artifact installs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct CatalogEntry {
     /// Installed path, relative to the root of the ROCm installation.
     pub path: RelPath,
@@ -169,7 +174,7 @@ pub struct CatalogEntry {
 /// Type of an entry.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum EntryKind {
     /// A directory.
     Directory,
@@ -193,7 +198,7 @@ pub enum EntryKind {
 /// File type, as far as packaging depends on it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum FileType {
     /// An ELF file.
     Elf(Box<ElfFacts>),
@@ -270,6 +275,7 @@ impl CatalogEntry {
 /// Place of a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct Origin {
     /// Artifact that has the file.
     pub artifact: ArtifactId,

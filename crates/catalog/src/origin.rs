@@ -3,6 +3,7 @@ use serde::{Deserialize, Serialize};
 /// CI run and sources of the artifacts, as far as the build records them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct BuildOrigin {
     /// Commit of the build's main repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -28,6 +29,7 @@ impl BuildOrigin {
 /// A source repository with its commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct SourcePin {
     /// Path in the main repository.
     pub path: String,

@@ -147,6 +147,11 @@ impl Demands {
         Some(Problem::error(Code::NotAsLocked, message).help(remedy(&locked.file)))
     }
 
+    /// Problem of an archive that is not in an exact lock file.
+    pub fn unlisted(&self, key: &str) -> Option<Problem> {
+        self.locked(key).err()
+    }
+
     fn locked(&self, key: &str) -> Result<Option<&LockedArchive>, Problem> {
         let Some(locked) = &self.lock else { return Ok(None) };
         let archive = locked.lock.get(key);
@@ -193,9 +198,9 @@ pub fn unchecked(keys: &[&str], demanded: bool) -> Problem {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let (verb, pronoun) = if keys.len() == 1 { ("has", "it") } else { ("have", "they") };
+    let (verb, clause) = if keys.len() == 1 { ("has", "it is") } else { ("have", "they are") };
     let message = format!(
-        "{first}{more} {verb} no .sha256sum file, so rockpack cannot check whether {pronoun} is \
+        "{first}{more} {verb} no .sha256sum file, so rockpack cannot check whether {clause} \
          complete"
     );
     let problem = if demanded {

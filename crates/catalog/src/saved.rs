@@ -17,6 +17,7 @@ pub const CATALOG_FORMAT: u32 = 1;
 /// Content of a saved catalog.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct SavedCatalog {
     /// Format number, [`CATALOG_FORMAT`].
     pub format: u32,
@@ -191,6 +192,9 @@ impl Artifact {
     }
 }
 
+/// Most bytes of a catalog, packed or unpacked: it is read into memory, and 100 kB unpack to many GB.
+const MOST: u64 = 1 << 30;
+
 /// Some hundred kB for a whole build, within a second.
 const ZSTD_LEVEL: i32 = 15;
 const XZ_LEVEL: u32 = 6;
@@ -228,21 +232,27 @@ fn lines<T>(
 }
 
 fn read(file: &Path) -> io::Result<Vec<u8>> {
-    let bytes = fs::read(file)?;
-    let mut json = Vec::new();
+    let bytes = at_most(fs::File::open(file)?)?;
     let damaged = |e: io::Error| {
         io::Error::new(io::ErrorKind::InvalidData, format!("it cannot be decompressed: {e}"))
     };
     if bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-        zstd::Decoder::with_buffer(&bytes[..])?.read_to_end(&mut json).map_err(damaged)?;
+        at_most(zstd::Decoder::with_buffer(&bytes[..])?).map_err(damaged)
     } else if bytes.starts_with(b"\xfd7zXZ\0") {
-        liblzma::read::XzDecoder::new_multi_decoder(&bytes[..])
-            .read_to_end(&mut json)
-            .map_err(damaged)?;
+        at_most(liblzma::read::XzDecoder::new_multi_decoder(&bytes[..])).map_err(damaged)
     } else {
-        return Ok(bytes);
+        Ok(bytes)
     }
-    Ok(json)
+}
+
+fn at_most(from: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(MOST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST {
+        let message = format!("it has more than {}", base::text::human_size(MOST));
+        return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+    }
+    Ok(bytes)
 }
 
 /// Another declared format is the likelier cause.

@@ -9,6 +9,7 @@ use base::names::{Compression, DistName, Form, ModuleName, PackageName, RelPath,
 /// One file that a build writes: a wheel or an sdist.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct Distribution {
     /// Package in the manifest.
     pub package: PackageName,
@@ -74,6 +75,7 @@ pub struct Distribution {
 /// One of several wheels with the same name and version (PEP 825).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct WheelVariant {
     /// Last part of the file name.
     pub label: VariantLabel,
@@ -84,6 +86,7 @@ pub struct WheelVariant {
 /// An entry that was selected or named, but is not shipped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct Absent {
     /// Installed path.
     pub path: RelPath,

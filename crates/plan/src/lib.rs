@@ -60,6 +60,7 @@ pub type Templates = BTreeMap<String, Vec<(RelPath, String)>>;
 /// Everything a build makes: printed by `rockpack plan --json`, executed by `rockpack build`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct Plan {
     /// Format number, [`FORMAT`]; readers reject any other.
     #[cfg_attr(feature = "schemas", schemars(extend("const" = FORMAT)))]
@@ -119,6 +120,7 @@ impl Plan {
 /// Files that one drop rule leaves out on purpose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct Dropped {
     /// Rule: `packages.kdl:12`.
     pub rule: String,
@@ -133,6 +135,7 @@ pub struct Dropped {
 /// A file that no package takes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct Unowned {
     /// Artifact and path of the file.
     #[serde(flatten)]

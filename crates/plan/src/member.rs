@@ -81,6 +81,7 @@ pub enum Step {
 /// The tar archive of a devel wheel.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct Archive {
     /// Path in the wheel.
     pub path: RelPath,

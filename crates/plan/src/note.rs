@@ -3,6 +3,7 @@ use serde::{Deserialize, Serialize};
 /// A remark that needs no action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct Note {
     /// One sentence.
     pub text: String,
@@ -14,6 +15,7 @@ pub struct Note {
 /// A warning, with the texts that messages show.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct Warning {
     /// Problem code: `unresolved-library`.
     pub code: String,
@@ -33,6 +35,7 @@ pub struct Warning {
 /// A manifest line with a label.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct Labelled {
     /// Manifest line: `packages.kdl:12`.
     pub rule: String,

@@ -1,6 +1,7 @@
 use serde::Deserialize;
 
 use super::{FORMAT, Plan};
+use wheel::archive::unique_keys::UniqueKeys;
 
 /// Fault of the text of a plan.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +39,7 @@ impl Plan {
         if head.format != u64::from(FORMAT) {
             return Err(PlanReadError::Format { found: head.format });
         }
+        let UniqueKeys = serde_json::from_str(text).map_err(PlanReadError::Content)?;
         serde_json::from_str(text).map_err(PlanReadError::Content)
     }
 }

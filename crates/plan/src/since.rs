@@ -20,6 +20,7 @@ pub struct Since {
 /// A package that an earlier night published, and that this set refers to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct EarlierPackage {
     /// Name on the index.
     pub name: DistName,

@@ -11,6 +11,7 @@ use base::text::counted;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a line of the manifest")]
+#[serde(deny_unknown_fields)]
 pub struct ProjectBuild {
     /// Distribution name, normalized (PEP 503).
     pub name: PackageName,
@@ -80,6 +81,7 @@ pub struct ProjectBuild {
 /// A command with its arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct RunCommand {
     /// Program and arguments, with placeholders for values that only a build knows; of a script, its arguments.
     pub words: Vec<String>,
@@ -97,6 +99,7 @@ pub struct RunCommand {
 /// Shell script.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct RunScript {
     /// File in the manifest, `$0` of the script.
     pub path: RelPath,
@@ -124,6 +127,7 @@ impl fmt::Display for RunCommand {
 /// Commands in an environment with the project's wheel installed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct Trial {
     /// Additional requirements (PEP 508).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -135,6 +139,7 @@ pub struct Trial {
 /// Installation of a native project. Without CMake, its commands do everything.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct NativeBuild {
     /// Arguments to configure CMake with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -144,6 +149,7 @@ pub struct NativeBuild {
 /// A finished wheel that becomes part of the output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct TakenWheel {
     /// Distribution name, normalized (PEP 503).
     pub name: PackageName,
@@ -160,6 +166,7 @@ pub struct TakenWheel {
 /// A wheel from another provider, made available before any build.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct PrefetchedWheel {
     /// Distribution name, normalized (PEP 503).
     pub name: PackageName,
@@ -179,6 +186,7 @@ pub struct PrefetchedWheel {
 /// Installation of the devel package that the same build makes, for projects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct DevelTree {
     /// Directory of the packages, relative to the destination.
     pub directory: RelPath,

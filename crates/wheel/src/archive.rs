@@ -13,7 +13,7 @@ pub mod sdist;
 pub mod stage;
 pub mod tarball;
 pub mod timestamp;
-mod unique_keys;
+pub mod unique_keys;
 pub mod variants;
 pub mod wheel;
 pub mod zip;

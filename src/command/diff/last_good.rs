@@ -24,7 +24,7 @@ pub fn old(sides: &Sides<'_>, path: Option<&Path>, new: &Side) -> Result<Side, F
     let why = sentence(revision, &fails);
     if !sides.wants_last_good() {
         let help = "review a repair with --against-last-good: it compares with the newest commit \
-                    before it that does";
+                    before it that does; or give a saved contract as OLD";
         return Err(Problems::from(why.help(help)).into());
     }
     let directory = sides.repository();
@@ -39,7 +39,8 @@ pub fn old(sides: &Sides<'_>, path: Option<&Path>, new: &Side) -> Result<Side, F
             Err(failure) => return Err(failure),
         }
     }
-    let help = "no earlier commit of the manifest plans on these artifacts either";
+    let help = "no earlier commit of the manifest plans on these artifacts either: give as OLD a \
+                contract, saved with `rockpack plan --contract FILE --json`";
     Err(Problems::from(why.help(help)).into())
 }
 

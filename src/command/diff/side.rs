@@ -2,6 +2,7 @@ use plan::resolve;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::path::Path;
 
 use base::source::{Code, Problem, Problems, Source};
@@ -24,8 +25,8 @@ use super::at_revision;
 use super::published::Published;
 use crate::builtin;
 use crate::cli::{BUILT_IN, DiffArgs};
-use crate::inputs;
 use crate::inputs::artifacts::Asked;
+use crate::inputs::{self, saved_plan};
 
 #[derive(Clone, Copy)]
 pub enum Which<'s> {
@@ -321,17 +322,14 @@ fn collected<'p>(problems: impl Iterator<Item = &'p Problem>) -> Problems {
 }
 
 fn saved(path: &Path, which: Which<'_>) -> Result<Side, Failure> {
-    let text = fs_err::read_to_string(path).map_err(|e| environment(e.to_string()))?;
-    if Saved::is_one(&text) {
+    let broken = |reason: &dyn Display| saved_plan::broken(path, reason, EXPECTED);
+    let text = saved_plan::text(path, EXPECTED)?;
+    let is_contract = Saved::is_one(&text)
+        .map_err(|error| broken(&format_args!("it is neither a plan nor a contract: {error}")))?;
+    if is_contract {
         return contract(path, &text, which);
     }
-    let plan = Plan::read(&text).map_err(|e| {
-        Problem::error(
-            Code::Environment,
-            format!("cannot read {}: {}", path.display(), with_causes(&e)),
-        )
-        .help(EXPECTED)
-    })?;
+    let plan = Plan::read(&text).map_err(|error| broken(&with_causes(&error)))?;
     Ok(Side {
         label: path.display().to_string(),
         holds: Holds::Plan(Box::new(plan)),
@@ -346,7 +344,7 @@ fn contract(path: &Path, text: &str, which: Which<'_>) -> Result<Side, Failure> 
         return Err(Problem::usage(Code::Environment, message).help(EXPECTED).into());
     };
     let saved = Saved::read(text, &new.version())
-        .map_err(|error| environment(format!("cannot read {label}: {}", with_causes(&error))))?;
+        .map_err(|error| saved_plan::broken(path, &with_causes(&error), EXPECTED))?;
     Ok(Side { label, holds: Holds::Contract(Box::new(saved)), planned: None })
 }
 

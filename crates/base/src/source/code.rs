@@ -131,6 +131,7 @@ codes! {
     BuildFacts "build-facts" "A file that describes the build is malformed."
 
     BrokenCatalog "broken-catalog" "The file is not a saved catalog, or has another format."
+    BrokenRecord "broken-record" "The file is not a saved plan, contract or lock file, or has another format."
 
     // Plan.
     ImpossibleVersion "impossible-version" "The version is missing or malformed (PEP 440)."

@@ -10,6 +10,7 @@ use crate::ReadAt;
 /// Kind, names and dependencies of an ELF file.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct ElfFacts {
     /// Role of the file.
     pub kind: ElfKind,
@@ -56,6 +57,7 @@ impl ElfFacts {
 /// Needed symbol versions of one library.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct VersionNeed {
     /// SONAME of the library.
     pub library: String,

@@ -27,6 +27,7 @@ pub enum PeKind {
 /// Kind, name and dependencies of a PE file.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct PeFacts {
     /// Role of the file.
     pub kind: PeKind,

@@ -24,6 +24,7 @@ const LONGEST_NAME: usize = 260;
 /// Content of an import library.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct ImportLibrary {
     /// Processor that the library is for.
     pub machine: Machine,

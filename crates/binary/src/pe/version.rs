@@ -20,6 +20,7 @@ const SIGNATURE: u32 = 0xfeef_04bd;
 /// Versions in the resources of a file.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct PeVersion {
     /// File version: the text `FileVersion`, or the four numbers.
     pub file: String,

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use wheel::archive::unique_keys::UniqueKeys;
+
 use super::{
     BUILD_TYPE, FILES_TYPE, Inputs, PROMOTION_TYPE, Package, ProgramSources, Run, SPLIT_TYPE,
     StatementError,
@@ -253,6 +255,7 @@ impl Statement {
 
     /// Parses only the output of [`Statement::to_json`].
     pub fn read(text: &str) -> Result<Self, StatementError> {
+        let UniqueKeys = serde_json::from_str(text)?;
         let read: Self = serde_json::from_str(text)?;
         let build = &*read.predicate.build_definition.build_type;
         let ours = [BUILD_TYPE, FILES_TYPE, PROMOTION_TYPE, SPLIT_TYPE].contains(&build);

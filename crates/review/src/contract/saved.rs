@@ -8,6 +8,7 @@ use check::{Finished, Known, Package};
 use serde::Deserialize;
 
 use super::{CONTRACT_FORMAT, Contract, Contracts};
+use wheel::archive::unique_keys::UniqueKeys;
 use wheel::archive::wheel::wheel_file_name;
 use wheel::package::{Header, Metadata};
 
@@ -43,14 +44,20 @@ pub enum SavedError {
 #[derive(Deserialize)]
 struct Head {
     format: u32,
-    #[serde(rename = "packages")]
-    _packages: Vec<serde_json::Value>,
+}
+
+#[derive(Deserialize)]
+struct Kind {
+    packages: Option<serde::de::IgnoredAny>,
 }
 
 impl Saved {
     /// Returns whether a text is the JSON of contracts: plans have no `packages`.
-    pub fn is_one(text: &str) -> bool {
-        serde_json::from_str::<Head>(text).is_ok()
+    ///
+    /// # Errors
+    /// For a text that is no JSON object.
+    pub fn is_one(text: &str) -> serde_json::Result<bool> {
+        Ok(serde_json::from_str::<Kind>(text)?.packages.is_some())
     }
 
     /// Reads a contract of `rockpack plan --contract --json`. The packages have the version of the
@@ -63,6 +70,8 @@ impl Saved {
         if head.format != CONTRACT_FORMAT {
             return Err(SavedError::Format(head.format));
         }
+        // Maps, unlike structures, take a key twice.
+        let UniqueKeys = serde_json::from_str(text).map_err(SavedError::NoContract)?;
         let Contracts { packages: contracts, .. } =
             serde_json::from_str(text).map_err(SavedError::NoContract)?;
         if contracts.iter().any(|contract| contract.target.is_some()) {

@@ -10,6 +10,7 @@ use base::version::Version;
 /// Core metadata without name and version.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct Metadata {
     /// `Summary`.
     pub summary: String,
@@ -44,6 +45,7 @@ pub struct Metadata {
 /// Long description of a package.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct Description {
     /// `Description-Content-Type` without parameters: `text/markdown`, `text/x-rst` or
     /// `text/plain`.

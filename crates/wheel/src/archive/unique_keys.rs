@@ -7,7 +7,8 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 /// Any value; fails to deserialize if an object has a key twice.
-pub(super) struct UniqueKeys;
+#[derive(Debug, Clone, Copy)]
+pub struct UniqueKeys;
 
 impl<'de> Deserialize<'de> for UniqueKeys {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
