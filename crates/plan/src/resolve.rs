@@ -39,6 +39,7 @@ mod other_system;
 mod oversize;
 mod ownership;
 mod parted;
+mod paths;
 mod place;
 mod platform;
 mod post_release;
