@@ -178,8 +178,8 @@ fn measure(size: usize) {
     let plan_memory = peak_memory();
     let members: usize = plan.distributions.iter().map(|d| d.all_members().count()).sum();
     let (files, _) = timed(|| review::files_text(&plan).len());
-    let (json, text) = timed(|| serde_json::to_vec_pretty(&plan).unwrap());
-    let (read, _) = timed(|| serde_json::from_slice::<Plan>(&text).unwrap());
+    let (json, text) = timed(|| serde_json::to_string_pretty(&plan).unwrap());
+    let (read, _) = timed(|| Plan::read(&text).unwrap());
     drop(text);
     let changed = resolve(&manifest, &synthetic::later(&catalog));
     let (diff, text) = timed(|| diff_text(&plan, &changed));

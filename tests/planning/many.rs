@@ -46,7 +46,7 @@ fn shared(plan: &Plan, name: &str) -> Vec<Arc<str>> {
     let facts = members.iter().find(|member| member.path.as_str() == path).unwrap();
     let Step::Render { text } = &facts.step else { panic!("{:?}", facts.step) };
     assert_eq!(facts.size, text.len() as u64);
-    text.pieces().to_vec()
+    text.pieces().cloned().collect()
 }
 
 #[test]
@@ -57,6 +57,21 @@ fn packages_share_the_list_of_all() {
     let [one, other] = ["x-p1", "x-p2"].map(|name| shared(&plan, name));
     let same = one.iter().filter(|piece| other.iter().any(|it| Arc::ptr_eq(it, piece))).count();
     assert_eq!(same, 2, "packages and libraries: {one:?}");
+}
+
+#[test]
+fn json_grows_with_the_number_of_packages() {
+    let json = |count| serde_json::to_string(&many(count).plan()).unwrap();
+    let [few, many] = [60, 480].map(json);
+    assert!(many.len() < few.len() * 10, "{} and {} bytes", few.len(), many.len());
+    let read = Plan::read(&few).unwrap();
+    assert_eq!(serde_json::to_string(&read).unwrap(), few);
+    let text = rendered(&read, "x-p1", "x_p1/_dist_info.py");
+    assert!(
+        text.starts_with("\"\"\"Facts") && text.contains("\"distribution\": \"x-p3\""),
+        "{text}"
+    );
+    assert_eq!(read.digest(), self::many(60).plan().digest());
 }
 
 #[test]

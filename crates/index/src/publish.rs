@@ -21,6 +21,7 @@ mod delta;
 mod encoding;
 mod headers;
 mod indexes;
+mod kept_pages;
 mod layout;
 mod listing;
 mod mirror;
@@ -398,7 +399,7 @@ fn publish_index(
     if options.dry_run {
         let recorded = record.preview(report)?;
         Survey::preview(&placed, &states, report);
-        summary.pages = pages.preview(&order::dependencies_first(&placed), report);
+        summary.pages = pages.preview(&order::dependencies_first(&placed), report)?;
         summary.pages += above.map_or(Ok(0), |above| above.preview(report))?;
         summary.pages += usize::from(recorded);
         return Ok(summary);

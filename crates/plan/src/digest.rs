@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write as _};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-use super::{Distribution, Member, Metadata, Plan, Step, WheelVariant};
+use super::{Distribution, Member, Metadata, Plan, Rendered, Step, WheelVariant};
 use base::hash::sha256_of_writing;
 use base::names::{Compression, DistName, Form, Mode, ModuleName, PackageName, RelPath};
 use base::version::Version;
@@ -35,7 +35,22 @@ struct Decided<'a> {
     archive: Option<(&'a RelPath, Option<u8>, Vec<Placed<'a>>)>,
 }
 
-type Placed<'a> = (&'a RelPath, &'a Step, bool, u64);
+type Placed<'a> = (&'a RelPath, WholeStep<'a>, bool, u64);
+
+/// Step with its whole text: parts of a plan share other texts.
+struct WholeStep<'a>(&'a Step);
+
+impl Serialize for WholeStep<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Step::Render { text } => {
+                let text = Rendered::from(text.to_string());
+                Step::Render { text }.serialize(serializer)
+            }
+            step => step.serialize(serializer),
+        }
+    }
+}
 
 impl Plan {
     /// SHA-256 of the whole plan, despite `--only`.
@@ -114,6 +129,9 @@ fn decided(distribution: &Distribution) -> Decided<'_> {
 fn placed(members: &[Member]) -> Vec<Placed<'_>> {
     members
         .iter()
-        .map(|Member { path, step, executable, size, rule: _ }| (path, step, *executable, *size))
+        .map(|member| {
+            let Member { path, step, executable, size, rule: _ } = member;
+            (path, WholeStep(step), *executable, *size)
+        })
         .collect()
 }

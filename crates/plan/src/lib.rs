@@ -4,6 +4,7 @@
 //! the crate `build` executes them. Only the catalog's scan reads files; only [`demo`] writes any.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +26,7 @@ mod request;
 pub mod resolve;
 mod since;
 mod source_build;
+mod texts;
 mod title;
 
 pub use base::names::Form;
@@ -74,6 +76,10 @@ pub struct Plan {
     pub platform_tag: String,
     /// Distributions, in the order of the manifest.
     pub distributions: Vec<Distribution>,
+    /// Texts in files of several packages; the files have their numbers, from 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Vec<String>"))]
+    pub texts: Vec<Arc<str>>,
     /// Packages of earlier nights in the set, with `--since`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<EarlierPackage>,

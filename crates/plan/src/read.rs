@@ -1,6 +1,6 @@
 use serde::Deserialize;
 
-use super::{FORMAT, Plan};
+use super::{FORMAT, Plan, texts};
 use wheel::archive::unique_keys::UniqueKeys;
 
 /// Fault of the text of a plan.
@@ -40,7 +40,9 @@ impl Plan {
             return Err(PlanReadError::Format { found: head.format });
         }
         let UniqueKeys = serde_json::from_str(text).map_err(PlanReadError::Content)?;
-        serde_json::from_str(text).map_err(PlanReadError::Content)
+        let mut plan: Self = serde_json::from_str(text).map_err(PlanReadError::Content)?;
+        texts::fill(&mut plan).map_err(PlanReadError::Content)?;
+        Ok(plan)
     }
 }
 
@@ -62,6 +64,20 @@ mod tests {
     fn a_plan_of_this_format_is_read() {
         let plan = Plan::read(PLAN).unwrap();
         assert_eq!((plan.format, plan.version.as_str()), (FORMAT, "7.2.0"));
+    }
+
+    #[test]
+    fn refuses_an_unknown_text() {
+        let distribution = r#"{"package": "a", "name": "a", "form": "wheel", "directory": "dist",
+            "module": "a", "compression": "default", "metadata": {"summary": "", "license": "MIT",
+            "author": "", "requires_python": "", "keywords": [], "classifiers": [],
+            "project_urls": [], "requires_dist": [], "provides_extra": []}, "entry_points": {},
+            "members": [{"path": "a/b", "step": "render", "text": ["x", 1], "size": 2, "rule": ""}],
+            "licenses": [], "absent": []}"#;
+        let plan =
+            PLAN.replace("\"distributions\": []", &format!("\"distributions\": [{distribution}]"));
+        let said = refused(&plan);
+        assert!(said.ends_with("`a/b` needs text 1, and the plan has 0 texts"), "{said}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Pure: no file system, clock or host path; equal inputs give equal plans.
 
-use crate::{Plan, Request, Templates};
+use crate::{Plan, Request, Templates, texts};
 use base::source::Problems;
 use catalog::Catalog;
 use manifest::Manifest;
@@ -39,6 +39,7 @@ mod other_system;
 mod oversize;
 mod ownership;
 mod parted;
+mod paths;
 mod place;
 mod platform;
 mod post_release;
@@ -91,6 +92,7 @@ pub fn plan(
         Ok((mut plan, warnings)) => {
             let warnings = warnings.in_order();
             plan.warnings = warnings.iter().map(expected::warning).collect();
+            plan.texts = texts::share(&mut plan.distributions);
             Ok((plan, warnings))
         }
         Err(problems) => Err(gathered::gathered(not_allowed(&problems, request).in_order())),

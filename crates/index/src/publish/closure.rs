@@ -1,13 +1,13 @@
 //! Requirements of published packages.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::page::object_at;
 use super::page_store::PageStore;
 use super::read;
 use super::{Options, PublishError, companion_key};
-use crate::simple::{IndexedFile, Local};
+use crate::simple::Local;
 use base::names::{RelPath, Requirement};
 use base::version::Version;
 use wheel::package::Metadata;
@@ -34,16 +34,20 @@ pub(super) struct Closure<'a> {
     store: &'a PageStore<'a>,
     options: &'a Options,
     locals: BTreeMap<&'a str, Vec<&'a Local>>,
-    stored_by_project: BTreeMap<String, Vec<Stored>>,
     read: BTreeMap<RelPath, Option<Metadata>>,
 }
 
+/// Package on a page.
 #[derive(Debug, Clone)]
 struct Stored {
     key: RelPath,
-    entry: IndexedFile,
-    version: Option<Version>,
+    version: Version,
+    is_yanked: bool,
+    has_metadata: bool,
 }
+
+/// Requirements by project, with the requiring packages.
+type Open = BTreeMap<String, Vec<(String, Requirement)>>;
 
 impl<'a> Closure<'a> {
     pub(super) fn new(store: &'a PageStore<'a>, options: &'a Options, locals: &'a [Local]) -> Self {
@@ -51,8 +55,7 @@ impl<'a> Closure<'a> {
         for local in locals {
             by_project.entry(&local.project).or_default().push(local);
         }
-        let (stored_by_project, read) = (BTreeMap::new(), BTreeMap::new());
-        Self { store, options, locals: by_project, stored_by_project, read }
+        Self { store, options, locals: by_project, read: BTreeMap::new() }
     }
 
     /// Returns unmet requirements of the directory's packages and of packages in the store that
@@ -62,37 +65,49 @@ impl<'a> Closure<'a> {
         let is_yanked =
             |local: &&&Local| local.yanked().is_some_and(|yanked| yanked.reason().is_some());
         let unyanked = self.locals.values().flatten().filter(|local| !is_yanked(local));
-        let mut open: VecDeque<(String, Requirement)> = unyanked
-            .flat_map(|local| local.requires.iter().map(|r| (local.file_name.clone(), r.clone())))
-            .collect();
+        let mut open = Open::new();
+        for local in unyanked {
+            add(&mut open, &local.file_name, local.requires.iter().cloned());
+        }
         let (mut unmet, mut visited) = (Vec::new(), BTreeSet::new());
-        while let Some((package, requirement)) = open.pop_front() {
-            let text = requirement.text.split(';').next().unwrap_or_default().trim().to_owned();
-            if !visited.insert((package.clone(), text.clone())) {
+        // One project at a time: its page lists all nights.
+        while let Some((project, requirements)) = open.pop_first() {
+            let mut is_new = |(package, requirement): &(String, Requirement)| {
+                visited.insert((package.clone(), written(requirement).to_owned()))
+            };
+            let requirements: Vec<_> = requirements.into_iter().filter(&mut is_new).collect();
+            if requirements.iter().all(|(_, requirement)| requirement.versions.is_none()) {
                 continue;
             }
-            match self.meet(&requirement)? {
-                Ok(further) => {
-                    for key in further {
-                        let metadata = self.metadata(&key)?;
-                        let more = metadata.iter().flat_map(Metadata::requirements).flatten();
-                        open.extend(more.map(|r| (key.file_name().to_owned(), r)));
+            let stored = self.stored(&project)?;
+            for (package, requirement) in requirements {
+                match self.meet(&requirement, &stored)? {
+                    Ok(further) => {
+                        for stored in further {
+                            let metadata = self.metadata(stored)?;
+                            let more = metadata.iter().flat_map(Metadata::requirements).flatten();
+                            add(&mut open, stored.key.file_name(), more);
+                        }
+                    }
+                    Err(alternatives) => {
+                        let requires = written(&requirement).to_owned();
+                        unmet.push(Unmet { package, requires, alternatives });
                     }
                 }
-                Err(alternatives) => unmet.push(Unmet { package, requires: text, alternatives }),
             }
         }
+        unmet.sort_by(|a, b| (&a.package, &a.requires).cmp(&(&b.package, &b.requires)));
         Ok(unmet)
     }
 
     /// Packages in the store that meet a requirement, otherwise a description of the alternatives.
-    fn meet(
+    fn meet<'s>(
         &mut self,
         requirement: &Requirement,
-    ) -> Result<Result<Vec<RelPath>, String>, PublishError> {
+        stored: &'s [Stored],
+    ) -> Result<Result<Vec<&'s Stored>, String>, PublishError> {
         let Some(versions) = &requirement.versions else { return Ok(Ok(Vec::new())) };
-        let Options { outside, publishing, .. } = self.options;
-        if outside.contains(&requirement.name) || publishing.is_outside(&requirement.name) {
+        if self.is_outside(&requirement.name) {
             return Ok(Ok(Vec::new()));
         }
         let fits = |version: &Version| {
@@ -101,19 +116,20 @@ impl<'a> Closure<'a> {
         let locals = self.locals.get(&*requirement.name).cloned().unwrap_or_default();
         let local_packages: Vec<&&Local> =
             locals.iter().filter(|local| fits(&local.version)).collect();
-        let stored = self.stored(&requirement.name)?;
-        let (yanked, stored): (Vec<Stored>, Vec<Stored>) =
-            stored.into_iter().partition(|stored| stored.entry.yanked.reason().is_some());
-        let fitting = |stored: &&Stored| stored.version.as_ref().is_some_and(fits);
-        let newest = stored.iter().filter(fitting).max_by_key(|stored| stored.version.as_ref());
+        let (yanked, stored): (Vec<&Stored>, Vec<&Stored>) =
+            stored.iter().partition(|stored| stored.is_yanked);
+        let fitting = |stored: &&&Stored| fits(&stored.version);
+        let newest = stored.iter().filter(fitting).max_by_key(|stored| &stored.version);
         let matching: Vec<&Stored> = stored
             .iter()
+            .copied()
             .filter(|stored| newest.is_some_and(|n| n.version == stored.version))
             .collect();
         if local_packages.is_empty() && matching.is_empty() {
-            let yanked = yanked.iter().find(fitting).and_then(|stored| stored.version.as_ref());
-            return Ok(Err(match yanked {
-                Some(version) => format!("`{}` {version} is yanked", requirement.name),
+            return Ok(Err(match yanked.iter().find(fitting) {
+                Some(Stored { version, .. }) => {
+                    format!("`{}` {version} is yanked", requirement.name)
+                }
                 None => describe_versions(&requirement.name, &locals, &stored),
             }));
         }
@@ -121,55 +137,67 @@ impl<'a> Closure<'a> {
             let mut is_offered = local_packages.iter().any(|local| local.extras.contains(extra));
             for package in &matching {
                 // Without METADATA, the extras are unknown.
-                let metadata = self.metadata(&package.key)?;
+                let metadata = self.metadata(package)?;
                 is_offered |= metadata.is_none_or(|m| m.extras().contains(extra));
             }
             if !is_offered {
                 return Ok(Err(format!("it has no extra `{extra}`")));
             }
         }
-        Ok(Ok(matching.iter().map(|package| package.key.clone()).collect()))
+        Ok(Ok(matching))
     }
 
-    fn stored(&mut self, project: &str) -> Result<Vec<Stored>, PublishError> {
-        if let Some(stored) = self.stored_by_project.get(project) {
-            return Ok(stored.clone());
-        }
+    fn is_outside(&self, project: &str) -> bool {
+        let Options { outside, publishing, .. } = self.options;
+        outside.contains(project) || publishing.is_outside(project)
+    }
+
+    fn stored(&self, project: &str) -> Result<Vec<Stored>, PublishError> {
         let mut stored = Vec::new();
-        if let Some(shelf) = self.options.layout.shelf(project) {
+        let shelf = self.options.layout.shelf(project).filter(|_| !self.is_outside(project));
+        if let Some(shelf) = shelf {
             let place = shelf.page(project)?;
             let files = read::files(self.store, &place, project)?.0;
             for entry in files.into_iter().flat_map(|files| files.files) {
                 let Some((name, version)) = entry.project() else { continue };
                 if name == project {
                     let key = place.html.with_file_name(&entry.filename)?;
-                    stored.push(Stored { key, entry, version: Some(version) });
+                    let is_yanked = entry.yanked.reason().is_some();
+                    let has_metadata = entry.has_metadata();
+                    stored.push(Stored { key, version, is_yanked, has_metadata });
                 }
             }
         }
-        self.stored_by_project.insert(project.to_owned(), stored.clone());
         Ok(stored)
     }
 
-    fn metadata(&mut self, key: &RelPath) -> Result<Option<Metadata>, PublishError> {
-        if let Some(read) = self.read.get(key) {
+    fn metadata(&mut self, package: &Stored) -> Result<Option<Metadata>, PublishError> {
+        if let Some(read) = self.read.get(&package.key) {
             return Ok(read.clone());
         }
-        let stored = self.stored_by_project.values().flatten();
-        let has_metadata = stored
-            .filter(|package| package.key == *key)
-            .any(|package| package.entry.has_metadata());
-        let metadata_key = companion_key(key, "metadata")?;
-        let page = if has_metadata { object_at(self.store.bucket, &metadata_key)? } else { None };
+        let key = companion_key(&package.key, "metadata")?;
+        let page = if package.has_metadata { object_at(self.store.bucket, &key)? } else { None };
         let metadata = page.map(|p| Metadata::parse(&String::from_utf8_lossy(&p.bytes)));
-        self.read.insert(key.clone(), metadata.clone());
+        self.read.insert(package.key.clone(), metadata.clone());
         Ok(metadata)
     }
 }
 
-fn describe_versions(project: &str, locals: &[&Local], stored: &[Stored]) -> String {
+/// Requirement without its marker.
+fn written(requirement: &Requirement) -> &str {
+    requirement.text.split(';').next().unwrap_or_default().trim()
+}
+
+fn add(open: &mut Open, package: &str, requirements: impl IntoIterator<Item = Requirement>) {
+    for requirement in requirements {
+        let of_project = open.entry(requirement.name.clone()).or_default();
+        of_project.push((package.to_owned(), requirement));
+    }
+}
+
+fn describe_versions(project: &str, locals: &[&Local], stored: &[&Stored]) -> String {
     let local_versions = locals.iter().map(|local| &local.version);
-    let stored_versions = stored.iter().filter_map(|package| package.version.as_ref());
+    let stored_versions = stored.iter().map(|package| &package.version);
     let mut versions: Vec<&Version> = local_versions.chain(stored_versions).collect();
     versions.sort();
     versions.dedup();

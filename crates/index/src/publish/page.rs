@@ -29,9 +29,3 @@ pub(super) struct Page {
     /// Bytes without the stored encoding.
     pub(super) bytes: Vec<u8>,
 }
-
-impl Page {
-    pub(super) fn etag(&self) -> Option<&str> {
-        self.object.etag.as_deref()
-    }
-}

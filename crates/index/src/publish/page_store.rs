@@ -6,14 +6,15 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::encoding;
+use super::kept_pages::{KeptPages, Place};
 use super::page::{Page, object_at, read};
 use super::page_cache::PageCache;
-use crate::store::{Body, Bucket, ErrorKind, Headers, StoreError, Written};
+use crate::store::{Body, Bucket, ErrorKind, Headers, Object, StoreError, Written};
 use base::names::RelPath;
 
 #[derive(Debug, Clone)]
 struct CachedPage {
-    page: Option<Arc<Page>>,
+    page: Option<(Object, Place)>,
     is_current: bool,
 }
 
@@ -21,6 +22,7 @@ struct CachedPage {
 pub(super) struct PageStore<'a> {
     pub(super) bucket: &'a dyn Bucket,
     pages: Mutex<BTreeMap<RelPath, CachedPage>>,
+    kept: KeptPages,
     cache: Option<&'a PageCache>,
 }
 
@@ -31,18 +33,30 @@ impl<'a> PageStore<'a> {
 
     /// Transfers pages in `cache` only if they changed.
     pub(super) fn cached(bucket: &'a dyn Bucket, cache: Option<&'a PageCache>) -> Self {
-        Self { bucket, pages: Mutex::default(), cache }
+        Self { bucket, pages: Mutex::default(), kept: KeptPages::default(), cache }
     }
 
     pub(super) fn page(&self, key: &RelPath) -> Result<Option<Arc<Page>>, StoreError> {
         let cached = self.pages().get(key).cloned();
-        let page = match cached {
-            Some(CachedPage { page, is_current: true }) => return Ok(page),
-            Some(CachedPage { page: Some(page), .. }) if self.is_current(key, &page)? => Some(page),
-            _ => self.transfer(key)?.map(Arc::new),
-        };
-        self.remember(key, page.clone());
-        Ok(page)
+        if let Some(CachedPage { page, is_current }) = cached
+            && (is_current || self.is_current(key, page.as_ref())?)
+        {
+            self.set(key, page.clone());
+            return page.map(|(object, place)| self.restored(object, place)).transpose();
+        }
+        let page = self.transfer(key)?;
+        self.remember(key, page.as_ref())?;
+        Ok(page.map(Arc::new))
+    }
+
+    fn restored(&self, object: Object, place: Place) -> Result<Arc<Page>, StoreError> {
+        let bytes = self.kept.page(place).map_err(|error| self.local_error(&object.key, &error))?;
+        Ok(Arc::new(Page { object, bytes }))
+    }
+
+    fn local_error(&self, key: &RelPath, error: &io::Error) -> StoreError {
+        let text = format!("no temporary file can keep it: {error}");
+        StoreError::of_key(ErrorKind::Local, self.bucket.name(), "read", key, &text)
     }
 
     fn transfer(&self, key: &RelPath) -> Result<Option<Page>, StoreError> {
@@ -91,7 +105,7 @@ impl<'a> PageStore<'a> {
         if let Some(cache) = self.cache {
             cache.keep(self.bucket.name(), &page);
         }
-        self.remember(key, Some(Arc::new(page)));
+        self.remember(key, Some(&page))?;
         Ok(true)
     }
 
@@ -103,12 +117,25 @@ impl<'a> PageStore<'a> {
         Ok((encoding, encoding::encoded(text)?.into()))
     }
 
-    fn is_current(&self, key: &RelPath, page: &Page) -> Result<bool, StoreError> {
-        let Some(etag) = page.etag() else { return Ok(false) };
-        Ok(self.bucket.head(key)?.is_some_and(|object| object.etag.as_deref() == Some(etag)))
+    fn is_current(
+        &self,
+        key: &RelPath,
+        page: Option<&(Object, Place)>,
+    ) -> Result<bool, StoreError> {
+        let Some(etag) = page.and_then(|(object, _)| object.etag.as_ref()) else {
+            return Ok(false);
+        };
+        Ok(self.bucket.head(key)?.is_some_and(|object| object.etag.as_ref() == Some(etag)))
     }
 
-    fn remember(&self, key: &RelPath, page: Option<Arc<Page>>) {
+    fn remember(&self, key: &RelPath, page: Option<&Page>) -> Result<(), StoreError> {
+        let keep = |page: &Page| Ok((page.object.clone(), self.kept.keep(&page.bytes)?));
+        let kept = page.map(keep).transpose().map_err(|error| self.local_error(key, &error))?;
+        self.set(key, kept);
+        Ok(())
+    }
+
+    fn set(&self, key: &RelPath, page: Option<(Object, Place)>) {
         self.pages().insert(key.clone(), CachedPage { page, is_current: true });
     }
 

@@ -21,7 +21,16 @@ struct New<'a> {
     entries: Vec<IndexedFile>,
     /// Yank states by file name.
     yanked: BTreeMap<String, Yanked>,
-    stored: Files,
+    stored: Stored,
+}
+
+/// Facts of the page in the store about the new packages alone: a page lists all nights.
+#[derive(Default)]
+struct Stored {
+    /// SHA-256 by file name.
+    sha256: BTreeMap<String, String>,
+    /// Yank states by file name.
+    yanked: BTreeMap<String, Yanked>,
 }
 
 impl New<'_> {
@@ -31,10 +40,20 @@ impl New<'_> {
         Ok(())
     }
 
+    fn facts(&self, files: &Files) -> Stored {
+        let names: BTreeSet<&str> = self.entries.iter().map(|entry| &*entry.filename).collect();
+        let mut stored = Stored::default();
+        for file in files.files.iter().filter(|file| names.contains(&*file.filename)) {
+            let sha256 = file.sha256().map(|sha256| (file.filename.clone(), sha256.to_owned()));
+            stored.sha256.extend(sha256);
+            stored.yanked.insert(file.filename.clone(), file.yanked.clone());
+        }
+        stored
+    }
+
     fn yanks(&self) -> Vec<Step> {
         let yanks = self.yanked.iter().filter_map(|(name, yanked)| {
-            let stored = self.stored.files.iter().find(|file| file.filename == *name);
-            let before = stored.map(|file| file.yanked.clone()).unwrap_or_default();
+            let before = self.stored.yanked.get(name).cloned().unwrap_or_default();
             let reason = yanked.reason().map(str::to_owned);
             let step = || Step::Yank { file: name.clone(), reason };
             (before.reason() != yanked.reason()).then(step)
@@ -65,7 +84,7 @@ impl<'a> Pages<'a> {
                 uncached: shelf.uncached,
                 entries: Vec::new(),
                 yanked: BTreeMap::new(),
-                stored: Files::new(""),
+                stored: Stored::default(),
             });
             new.entries.push(package.entry.clone());
             if let Some(yanked) = package.local.yanked() {
@@ -85,11 +104,12 @@ impl<'a> Pages<'a> {
             let made = || Ok(files()?.0.map(|files| files.html()));
             let stored = files()?.0;
             let html = stored.as_ref().map(Files::html);
+            let stored = stored.map(|files| new.facts(&files)).unwrap_or_default();
             read::is_as_made(store, place, html, made)?;
             Ok::<_, PublishError>(stored)
         })?;
         for (new, stored) in self.new.values_mut().zip(stored) {
-            new.stored = stored.unwrap_or_else(|| Files::new(new.title));
+            new.stored = stored;
         }
         self.roots.keys().try_for_each(|place| {
             let made = || Ok(read::projects(store, place)?.0.map(|p| p.html()));
@@ -100,21 +120,23 @@ impl<'a> Pages<'a> {
 
     pub(super) fn known_sha256(&self, placed: &Placed<'_>) -> Option<String> {
         let page = self.new.get(self.of_projects.get(placed.local.project.as_str())?)?;
-        let entry =
-            page.stored.files.iter().find(|entry| entry.filename == placed.local.file_name)?;
-        entry.sha256().map(str::to_owned)
+        page.stored.sha256.get(&placed.local.file_name).cloned()
     }
 
     /// Reports the pages that would be written, and returns their number.
-    pub(super) fn preview<'p>(&'p self, order: &[&'p str], report: &dyn Fn(&Step)) -> usize {
+    pub(super) fn preview<'p>(
+        &'p self,
+        order: &[&'p str],
+        report: &dyn Fn(&Step),
+    ) -> Result<usize, PublishError> {
         let mut count = 0;
         for place in self.in_order(order) {
             let new = &self.new[place];
-            let names: BTreeSet<&str> =
-                new.stored.files.iter().map(|entry| &*entry.filename).collect();
-            let more = new.entries.iter().filter(|e| !names.contains(&*e.filename)).count();
-            let mut merged = new.stored.clone();
-            if new.add_to(&mut merged).is_ok() && merged != new.stored {
+            let stored = read::files_but(self.store, place, new.title, &new.yanked)?.0;
+            let stored = stored.unwrap_or_else(|| Files::new(new.title));
+            let mut merged = stored.clone();
+            if new.add_to(&mut merged).is_ok() && merged != stored {
+                let more = merged.files.len() - stored.files.len();
                 new.yanks().iter().for_each(report);
                 report(&Step::Page { key: place.html.clone(), more });
                 count += 2;
@@ -129,7 +151,7 @@ impl<'a> Pages<'a> {
                 count += 2;
             }
         }
-        count
+        Ok(count)
     }
 
     /// Writes all pages, projects first; returns the number of changed files.

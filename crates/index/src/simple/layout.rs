@@ -1,6 +1,7 @@
 //! Page layout of an index.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use super::entry::IndexedFile;
 use super::package::Listed;
@@ -8,16 +9,19 @@ use super::{IndexError, Layout, json, page};
 use base::names::RelPath;
 
 /// Pages in write order: link targets first.
-#[derive(Debug, Default)]
-pub(super) struct Pages {
-    pub(super) pages: Vec<(RelPath, String)>,
+#[derive(Default)]
+pub(super) struct Pages<'a> {
+    pub(super) pages: Vec<(RelPath, Render<'a>)>,
     pub(super) entries: Vec<RelPath>,
 }
 
+/// Makes the text when the page is written: all of them are larger than the list of packages.
+type Render<'a> = Box<dyn Fn() -> serde_json::Result<String> + 'a>;
+
 type Directory = Option<RelPath>;
 
-impl Pages {
-    pub(super) fn new(layout: Layout, files: &[Listed]) -> Result<Self, IndexError> {
+impl<'a> Pages<'a> {
+    pub(super) fn new(layout: Layout, files: &'a [Listed]) -> Result<Self, IndexError> {
         let mut pages = Self::default();
         match layout {
             Layout::Simple => {
@@ -34,24 +38,26 @@ impl Pages {
         Ok(pages)
     }
 
-    fn simple(&mut self, base: Option<&RelPath>, files: &[&Listed]) -> Result<(), IndexError> {
+    fn simple(&mut self, base: Option<&RelPath>, files: &[&'a Listed]) -> Result<(), IndexError> {
         let root = joined(base, "simple/index.html")?;
         let projects = by_project(&distinct(files)?);
         let mut links = Vec::new();
-        for (name, files) in &projects {
+        for (name, files) in projects {
             let place = joined(base, &format!("simple/{name}/index.html"))?;
+            let (for_html, for_json) = (place.clone(), place.clone());
+            let files: Rc<[&Listed]> = files.into();
+            let files_of_json = Rc::clone(&files);
             self.add(
                 &place,
-                page::files(&place, name, files, &[]),
-                project_json(&place, name, files),
+                Box::new(move || Ok(page::files(&for_html, name, &files, &[]))),
+                Box::new(move || project_json(&for_json, name, &files_of_json)),
             )?;
-            links.push((place, *name));
+            links.push((place, name));
         }
-        self.add(
-            &root,
-            page::projects(&root, "Simple index", &links),
-            json::root(projects.keys().copied()),
-        )?;
+        let html = page::projects(&root, "Simple index", &links);
+        let json = json::root(links.iter().map(|(_, name)| *name));
+        let json = json.map_err(|e| IndexError::Write(e.into()))?;
+        self.add(&root, ready(html), ready(json))?;
         self.entries.push(root);
         Ok(())
     }
@@ -59,16 +65,15 @@ impl Pages {
     fn add(
         &mut self,
         place: &RelPath,
-        html: String,
-        json: serde_json::Result<String>,
+        html: Render<'a>,
+        json: Render<'a>,
     ) -> Result<(), IndexError> {
-        let json = json.map_err(|e| IndexError::Write(e.into()))?;
         self.pages.push((joined(place.parent().as_ref(), "index.json")?, json));
         self.pages.push((place.clone(), html));
         Ok(())
     }
 
-    fn overview(&mut self, indexes: &Indexes<'_>) -> Result<(), IndexError> {
+    fn overview(&mut self, indexes: &Indexes<'a>) -> Result<(), IndexError> {
         let place = joined(None, "index.html")?;
         let mut links = vec![(
             joined(None, "simple/index.html")?,
@@ -90,11 +95,11 @@ impl Pages {
             ));
         }
         let html = page::list(&place, "Packages", &links);
-        self.pages.push((place, html));
+        self.pages.push((place, ready(html)));
         Ok(())
     }
 
-    fn flats(&mut self, files: &[Listed]) -> Result<(), IndexError> {
+    fn flats(&mut self, files: &'a [Listed]) -> Result<(), IndexError> {
         let mut directories = by_directory(files);
         let top = Indexes::new(directories.remove(&None).unwrap_or_default());
         let mut links = Vec::new();
@@ -105,20 +110,21 @@ impl Pages {
             self.further(directory.as_ref(), &indexes, &mut links)?;
         }
         self.further(None, &top, &mut links)?;
-        let top = top.main;
+        let top = ordered(&top.main);
         let place = joined(None, "index.html")?;
-        let html = page::files(&place, "Packages", &ordered(&top), &links);
-        self.pages.push((place.clone(), html));
         if !top.is_empty() {
-            self.entries.insert(0, place);
+            self.entries.insert(0, place.clone());
         }
+        let page = place.clone();
+        let html = move || Ok(page::files(&page, "Packages", &top, &links));
+        self.pages.push((place, Box::new(html)));
         Ok(())
     }
 
     fn further(
         &mut self,
         directory: Option<&RelPath>,
-        indexes: &Indexes<'_>,
+        indexes: &Indexes<'a>,
         links: &mut Vec<(RelPath, String)>,
     ) -> Result<(), IndexError> {
         for (name, files) in &indexes.further {
@@ -132,16 +138,18 @@ impl Pages {
     fn flat(
         &mut self,
         directory: Option<&RelPath>,
-        files: &[&Listed],
+        files: &[&'a Listed],
     ) -> Result<RelPath, IndexError> {
         let place = joined(directory, "index.html")?;
-        let html = page::files(&place, text(directory), &ordered(files), &[]);
-        self.pages.push((place.clone(), html));
+        let (page, title) = (place.clone(), text(directory).to_owned());
+        let files = ordered(files);
+        let html = move || Ok(page::files(&page, &title, &files, &[]));
+        self.pages.push((place.clone(), Box::new(html)));
         self.entries.push(place.clone());
         Ok(place)
     }
 
-    fn runs(&mut self, files: &[Listed]) -> Result<(), IndexError> {
+    fn runs(&mut self, files: &'a [Listed]) -> Result<(), IndexError> {
         let mut links = Vec::new();
         for (directory, files) in &by_directory(files) {
             let group = directory.as_ref().filter(|directory| is_group(directory));
@@ -155,14 +163,14 @@ impl Pages {
         }
         let place = joined(None, "index.html")?;
         let html = page::list(&place, "Runs", &links);
-        self.pages.push((place, html));
+        self.pages.push((place, ready(html)));
         Ok(())
     }
 
     fn group(
         &mut self,
         group: &RelPath,
-        files: &[&Listed],
+        files: &[&'a Listed],
         links: &mut Vec<(RelPath, String, String)>,
     ) -> Result<(), IndexError> {
         self.simple(Some(group), files)?;
@@ -172,6 +180,10 @@ impl Pages {
         links.push((place, group.to_string(), count));
         Ok(())
     }
+}
+
+fn ready<'a>(text: String) -> Render<'a> {
+    Box::new(move || Ok(text.clone()))
 }
 
 struct Indexes<'a> {

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use base::names::{PackageName, RelPath};
@@ -23,7 +25,7 @@ pub(super) struct Package {
 #[derive(Debug, Clone)]
 pub(super) struct Listed {
     pub(super) path: RelPath,
-    pub(super) package: Package,
+    pub(super) package: Arc<Package>,
     /// Reason of a yank (PEP 592), possibly empty.
     pub(super) yanked: Option<String>,
     /// Address of the provenance object.

@@ -1,6 +1,6 @@
 //! Ordered, atomic replacement of changed files.
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use fs_err as fs;
@@ -46,8 +46,15 @@ impl<'a> Publication<'a> {
         Ok(true)
     }
 
-    pub(super) fn write_created(&mut self, path: &RelPath, bytes: &[u8]) -> Result<(), IndexError> {
-        fs::write(self.stage.path(path), bytes).map_err(IndexError::Write)?;
+    /// Fills a file that exists among the new ones.
+    pub(super) fn fill(
+        &mut self,
+        path: &RelPath,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), IndexError> {
+        let file = fs::File::create(self.stage.path(path)).map_err(IndexError::Write)?;
+        let mut file = BufWriter::new(file);
+        write(&mut file).and_then(|()| file.flush()).map_err(IndexError::Write)?;
         self.outputs.push(path.clone());
         Ok(())
     }

@@ -1,8 +1,10 @@
 //! State of an index between updates.
 
 use std::collections::BTreeMap;
+use std::io::{self, BufReader, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
@@ -42,7 +44,7 @@ pub(super) struct StampedPackage {
     /// `None` if a later write could have the same stamp.
     pub(super) stamp: Option<Stamp>,
     #[serde(flatten)]
-    pub(super) package: Package,
+    pub(super) package: Arc<Package>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -60,13 +62,14 @@ impl Default for State {
 impl State {
     /// Empty if invalid.
     pub(super) fn load(dir: &Path) -> Self {
-        let state = regular::read(dir.join(STATE), LONGEST)
-            .ok()
-            .and_then(|bytes| serde_json::from_slice::<Self>(&bytes).ok());
+        let file = regular::open(dir.join(STATE)).ok();
+        let state: Option<Self> =
+            file.and_then(|file| serde_json::from_reader(BufReader::new(file.take(LONGEST))).ok());
         state.filter(|state| state.format == FORMAT).unwrap_or_default()
     }
 
-    pub(super) fn render(&self) -> serde_json::Result<String> {
-        serde_json::to_string_pretty(self).map(|text| text + "\n")
+    pub(super) fn write(&self, mut to: impl Write) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut to, self)?;
+        to.write_all(b"\n")
     }
 }

@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::attestation::{ATTESTATIONS, PROVENANCE};
 use super::files_of_index::FilesOfIndex;
@@ -22,11 +23,10 @@ pub(super) struct Update<'a> {
     dir: &'a Path,
     options: &'a Options,
     gate: Option<&'a Gate<'a>>,
-    stage: Stage,
+    /// Begins with METADATA, and records without the packages to delete: renamed before any page.
+    publication: Publication<'a>,
     old: State,
     new: State,
-    /// Renamed before any page: METADATA, and records without the packages to delete.
-    before_pages: Vec<(RelPath, Vec<u8>)>,
     /// New and changed packages.
     read: Vec<PathBuf>,
     began: Stamp,
@@ -52,10 +52,9 @@ impl<'a> Update<'a> {
             dir,
             options,
             gate,
-            stage,
+            publication: Publication::new(dir, stage, options.overwrite),
             old,
             new,
-            before_pages: Vec::new(),
             read: Vec::new(),
             began,
             summary: Summary::default(),
@@ -79,9 +78,11 @@ impl<'a> Update<'a> {
         self.summary.packages = listed.len();
         self.summary.projects =
             listed.iter().map(|file| &file.package.project).collect::<BTreeSet<_>>().len();
-        self.before_pages.extend(self.records_without(&removed)?);
+        for (path, text) in self.records_without(&removed)? {
+            self.publication.write_changed(&path, &text)?;
+        }
         let to_delete = self.to_delete(&removed)?;
-        self.publish(pages, &files.pages, to_delete)
+        self.publish(&pages, &files.pages, to_delete)
     }
 
     fn records_without(&self, removed: &[RelPath]) -> Result<Vec<(RelPath, Vec<u8>)>, IndexError> {
@@ -140,7 +141,7 @@ impl<'a> Update<'a> {
         let public = self.options.public.as_ref();
         let url =
             public.map(|public| format!("{}/{}", public.trim_end_matches('/'), encoded(&place)));
-        self.before_pages.push((place, object.into_bytes()));
+        self.publication.write_changed(&place, object.as_bytes())?;
         self.summary.attested += 1;
         Ok(url)
     }
@@ -160,11 +161,11 @@ impl<'a> Update<'a> {
                 self.summary.read += 1;
                 self.read.push(self.place(path));
                 if let Some(bytes) = metadata {
-                    self.before_pages.push((companion(path, "metadata")?, bytes));
+                    self.publication.write_changed(&companion(path, "metadata")?, &bytes)?;
                 }
                 Ok(Some(StampedPackage {
                     stamp: stamp.is_before(&self.began).then_some(stamp),
-                    package,
+                    package: Arc::new(package),
                 }))
             }
             Err(source) if self.options.skip_broken => {
@@ -209,25 +210,22 @@ impl<'a> Update<'a> {
 
     fn publish(
         mut self,
-        pages: Pages,
+        pages: &Pages<'_>,
         pages_before: &[RelPath],
         deleted: Vec<RelPath>,
     ) -> Result<Summary, IndexError> {
-        let state = self.new.render().map_err(|e| IndexError::Write(e.into()))?;
-        let mut publication = Publication::new(self.dir, self.stage, self.options.overwrite);
-        for (path, bytes) in &self.before_pages {
-            publication.write_changed(path, bytes)?;
-        }
+        let mut publication = self.publication;
         for (path, text) in &pages.pages {
-            self.summary.pages += usize::from(publication.put_page(path, text)?);
+            let text = text().map_err(|e| IndexError::Write(e.into()))?;
+            self.summary.pages += usize::from(publication.put_page(path, &text)?);
         }
         let current: BTreeSet<&RelPath> = pages.pages.iter().map(|(path, _)| path).collect();
         let obsolete = publication.ours(pages_before.iter().filter(|path| !current.contains(path)));
-        publication.write_created(&state_path(self.dir)?, state.as_bytes())?;
+        publication.fill(&state_path(self.dir)?, |file| self.new.write(file))?;
         self.summary.pages_removed = obsolete.len();
         publication.finish(&[obsolete, deleted.clone()].concat())?;
         self.summary.removed = deleted;
-        self.summary.entries = pages.entries;
+        self.summary.entries.clone_from(&pages.entries);
         Ok(self.summary)
     }
 

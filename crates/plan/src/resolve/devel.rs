@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::describe::EVERY;
 use super::install_tree::{Item, Target, View};
 use super::links::{Filled, Owners, clears_execstack, installed, item_member, item_step};
+use super::paths::PathMap;
 use super::place::{broken, named};
 use super::resolved_dist::ResolvedDist;
 use super::rpath;
@@ -28,27 +29,22 @@ pub(super) fn archive(
     shipped: &Owners<'_, '_>,
     problems: &mut Problems,
 ) -> Devel {
-    let mut members = BTreeMap::new();
-    for (&path, selected) in &selection.directories {
-        let step = Step::Directory;
-        members.insert(
-            path.clone(),
-            Member {
-                path: path.clone(),
-                step,
-                executable: true,
-                size: 0,
-                rule: selected.rule.shown(),
-            },
-        );
-    }
+    let directory = |(&path, selected): (&&RelPath, &Selected<'_>)| Member {
+        path: path.clone(),
+        step: Step::Directory,
+        executable: true,
+        size: 0,
+        rule: selected.rule.shown(),
+    };
+    let mut members: Vec<Member> = selection.directories.iter().map(directory).collect();
     let elsewhere =
         Elsewhere { owners: shipped.owners(dist), aliases: aliases(dist, selection, shipped) };
     for (&path, selected) in &selection.files {
-        if let Some(member) = member(dist, path, selected, view, &elsewhere, problems) {
-            members.insert(path.clone(), member);
-        }
+        members.extend(member(dist, path, selected, view, &elsewhere, problems));
     }
+    // The last member of a path counts.
+    let members = members.into_iter().map(|member| (member.path.clone(), member));
+    let mut members: BTreeMap<RelPath, Member> = members.collect();
     renamed(dist, selection, shipped, &mut members);
     add_parents(&mut members);
     let members = members.into_values().map(|m| Member { path: installed(dist, &m.path), ..m });
@@ -56,7 +52,7 @@ pub(super) fn archive(
 }
 
 struct Elsewhere<'s, 'a> {
-    owners: HashMap<&'s RelPath, &'s Filled<'a>>,
+    owners: PathMap<&'s RelPath, &'s Filled<'a>>,
     aliases: HashMap<&'s RelPath, &'s RelPath>,
 }
 

@@ -1,7 +1,5 @@
 //! Entries of a catalog as a set.
 
-use std::collections::HashSet;
-
 use super::install_tree::Item;
 use catalog::Catalog;
 
@@ -25,12 +23,13 @@ impl EntryIndex {
 #[derive(Debug, Clone)]
 pub(super) struct EntrySet<'c> {
     catalog: &'c Catalog,
-    indexes: HashSet<EntryIndex>,
+    /// A bit for each entry, by artifact; shorter lists end with unset bits.
+    bits: Vec<Vec<u64>>,
 }
 
 impl<'c> EntrySet<'c> {
     pub fn new(catalog: &'c Catalog) -> Self {
-        Self { catalog, indexes: HashSet::new() }
+        Self { catalog, bits: vec![Vec::new(); catalog.artifacts.len()] }
     }
 
     pub fn from_items<'i>(
@@ -43,11 +42,23 @@ impl<'c> EntrySet<'c> {
     }
 
     pub fn extend<'i>(&mut self, items: impl IntoIterator<Item = &'i Item<'i>>) {
-        let catalog = self.catalog;
-        self.indexes.extend(items.into_iter().filter_map(|item| EntryIndex::new(catalog, item)));
+        for item in items {
+            let Some(index) = EntryIndex::new(self.catalog, item) else { continue };
+            let bits = &mut self.bits[index.artifact];
+            if bits.is_empty() {
+                bits.resize(item.artifact.entries.len().div_ceil(BITS), 0);
+            }
+            bits[index.entry / BITS] |= 1 << (index.entry % BITS);
+        }
     }
 
     pub fn contains(&self, item: &Item<'_>) -> bool {
-        EntryIndex::new(self.catalog, item).is_some_and(|index| self.indexes.contains(&index))
+        let word = |index: &EntryIndex| {
+            self.bits.get(index.artifact)?.get(index.entry / BITS).map(|word| (*word, index.entry))
+        };
+        let word = EntryIndex::new(self.catalog, item).as_ref().and_then(word);
+        word.is_some_and(|(word, entry)| word >> (entry % BITS) & 1 == 1)
     }
 }
+
+const BITS: usize = u64::BITS as usize;

@@ -1,5 +1,4 @@
-use std::collections::HashMap;
-
+use super::paths::PathMap;
 use base::names::RelPath;
 use catalog::{Artifact, CatalogEntry, EntryKind, Origin};
 
@@ -34,8 +33,8 @@ const MOST_LINKS: usize = 40;
 /// Only looked up: sorting would take most of the planning time.
 #[derive(Debug, Default)]
 pub(super) struct Layer<'a> {
-    items: HashMap<&'a str, Item<'a>>,
-    directories: HashMap<&'a str, Contents>,
+    items: PathMap<&'a str, Item<'a>>,
+    directories: PathMap<&'a str, Contents>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -48,6 +48,7 @@ fn planned(manifest: &Manifest, request: &Request, tree: Tree) -> Result<Plan, P
         version: targets.version,
         platform_tag: tag.as_str().to_owned(),
         distributions: Vec::new(),
+        texts: Vec::new(),
         earlier: Vec::new(),
         projects,
         wheels,

@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::install_tree::Item;
+use super::paths::PathMap;
 use super::place::{Alias, Placed, Runtime, shared_library};
 use super::resolved_dist::ResolvedDist;
 use super::rpath;
@@ -56,8 +57,8 @@ impl<'s, 'a> Owners<'s, 'a> {
         })
     }
 
-    pub fn owners(&self, for_whom: &'s ResolvedDist<'_>) -> HashMap<&'s RelPath, &'s Filled<'a>> {
-        let mut owners = HashMap::new();
+    pub fn owners(&self, for_whom: &'s ResolvedDist<'_>) -> PathMap<&'s RelPath, &'s Filled<'a>> {
+        let mut owners = PathMap::default();
         for filled in self.relied_on(for_whom) {
             for path in filled.runtime.placed.keys() {
                 owners.entry(path).or_insert(filled);

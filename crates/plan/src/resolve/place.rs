@@ -39,7 +39,9 @@ pub(super) fn runtime<'a>(
     machine: StubMachine,
     problems: &mut Problems,
 ) -> Runtime<'a> {
-    let mut placing = Placing { selection, view, machine, out: Runtime::default(), problems };
+    let (placed, renamed) = (Vec::with_capacity(selection.files.len()), BTreeMap::new());
+    let out = Runtime::default();
+    let mut placing = Placing { selection, view, machine, out, placed, renamed, problems };
     for (&path, selected) in &selection.files {
         match &selected.item.entry.kind {
             EntryKind::File { .. } => placing.file(path, selected),
@@ -49,6 +51,7 @@ pub(super) fn runtime<'a>(
     }
     placing.empty_directories();
     placing.out.absent.extend(selection.absent());
+    placing.out.placed = placing.placed.into_iter().collect();
     placing.out
 }
 
@@ -61,6 +64,10 @@ struct Placing<'p, 'a> {
     view: &'p View<'p, 'a>,
     machine: StubMachine,
     out: Runtime<'a>,
+    /// The last one at a path counts.
+    placed: Vec<(RelPath, (Placed<'a>, &'a Place))>,
+    /// Libraries under a SONAME that no selected entry has.
+    renamed: BTreeMap<RelPath, Item<'a>>,
     problems: &'p mut Problems,
 }
 
@@ -83,6 +90,7 @@ impl<'a> Placing<'_, 'a> {
             if let Some(problem) = self.not_free(&real, selected) {
                 return self.problems.push(problem);
             }
+            self.renamed.insert(real.clone(), selected.item);
             self.insert(real.clone(), Placed::File(selected.item), selected.rule);
         }
         self.alias(path, Alias { library: selected.item, real }, selected.rule);
@@ -93,8 +101,7 @@ impl<'a> Placing<'_, 'a> {
             return Some(soname_excluded(real, selected, exclude));
         }
         let Some(other) = self.selection.files.get(real) else {
-            let Some((Placed::File(other), _)) = self.out.placed.get(real) else { return None };
-            return Some(two_libraries(real, other, selected));
+            return self.renamed.get(real).map(|other| two_libraries(real, other, selected));
         };
         let dropped = match &other.item.entry.kind {
             EntryKind::Symlink { target } => {
@@ -198,7 +205,7 @@ impl<'a> Placing<'_, 'a> {
     }
 
     fn insert(&mut self, path: RelPath, placed: Placed<'a>, rule: &'a Place) {
-        self.out.placed.insert(path, (placed, rule));
+        self.placed.push((path, (placed, rule)));
     }
 
     fn drop(&mut self, path: &RelPath, reason: String, rule: &Place) {

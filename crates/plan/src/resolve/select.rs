@@ -230,7 +230,8 @@ fn is_left_out<'a>(
 
 #[derive(Default)]
 struct Taken<'a> {
-    files: BTreeMap<&'a RelPath, Vec<Selected<'a>>>,
+    /// In the order of artifacts, each sorted by path.
+    files: Vec<Selected<'a>>,
     directories: BTreeMap<&'a RelPath, Selected<'a>>,
     excluded: BTreeMap<&'a RelPath, (&'a Place, &'a Place)>,
 }
@@ -261,7 +262,7 @@ fn take<'a>(
             Narrowed::In(place) => {
                 keeps = true;
                 let selected = Selected { item, rule: place.unwrap_or(rule) };
-                taken.files.entry(&entry.path).or_default().push(selected);
+                taken.files.push(selected);
             }
             Narrowed::Excluded(exclude) if !is_directory => {
                 _ = taken.excluded.entry(&entry.path).or_insert((exclude, rule));
@@ -344,7 +345,7 @@ pub(super) fn matches(glob: &Glob, entry: &CatalogEntry) -> bool {
 
 /// One entry per path; different copies are an error.
 fn settle<'a>(
-    taken: Taken<'a>,
+    mut taken: Taken<'a>,
     dist: &ResolvedDist<'a>,
     trace: &mut impl SelectionTrace<'a>,
     problems: &mut Problems,
@@ -354,7 +355,11 @@ fn settle<'a>(
         excluded: taken.excluded,
         ..Selection::default()
     };
-    for (path, candidates) in taken.files {
+    let path_of = |selected: &Selected<'a>| &selected.item.entry.path;
+    taken.files.sort_by(|a, b| path_of(a).cmp(path_of(b)));
+    let mut files = Vec::with_capacity(taken.files.len());
+    for candidates in taken.files.chunk_by(|a, b| path_of(a) == path_of(b)) {
+        let path = path_of(&candidates[0]);
         // The artifact's name must not cost the execute bit.
         let executable = candidates.iter().find(|c| c.item.entry.is_executable());
         let Some(first) = executable.or(candidates.first()).copied() else { continue };
@@ -375,12 +380,13 @@ fn settle<'a>(
                 Why::Executable
             }
         };
-        trace.settle(&candidates, &first, why);
+        trace.settle(candidates, &first, why);
         // Another artifact can have the path.
         selection.excluded.remove(path);
         selection.owned.extend(candidates.iter().map(|c| c.item));
-        selection.files.insert(path, first);
+        files.push((path, first));
     }
+    selection.files = files.into_iter().collect();
     selection
 }
 

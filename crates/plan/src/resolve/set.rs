@@ -175,7 +175,7 @@ impl<'a> Reader<'_, 'a> {
             Step::Link { target } => Kind::Link(target.as_str().into()),
             Step::Stub { .. } | Step::Directory => Kind::Unread,
             Step::Render { text }
-                if text.pieces().first().is_some_and(|it| it.starts_with("#!")) =>
+                if text.pieces().next().is_some_and(|it| it.starts_with("#!")) =>
             {
                 Kind::Script
             }

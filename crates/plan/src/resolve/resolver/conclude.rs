@@ -150,6 +150,7 @@ impl<'a> Resolver<'a> {
             version,
             platform_tag,
             distributions: self.requested(made),
+            texts: Vec::new(),
             earlier: Vec::new(),
             projects,
             wheels,
