@@ -135,7 +135,9 @@ fn refuses_files_that_are_not_catalogs() {
         broken("\"path\":\"bin/amd-smi\"", "\"sha256\":\"12ab\",\"path\":\"bin/amd-smi\""),
         "is not the SHA-256 of",
     );
-    expect(broken("\"artifacts\":[", "\"artifacts\":[],\"rest\":["), "it has no artifact");
+    expect(broken("\"artifacts\":[", "\"artifacts\":[],\"rest\":["), "unknown field `rest`");
+    let (head, _) = good.split_once("\"artifacts\":[").unwrap();
+    expect(refused(&dir, &format!("{head}\"artifacts\":[]}}")), "it has no artifact");
     expect(refused(&dir, "garbage"), "is not a catalog of artifacts: expected value at line 1");
     expect(refused(&dir, ""), "is not a catalog");
     let plan = rockpack(dir.path(), &["plan", "--artifact-dir", "artifacts", "--json"]).stdout;

@@ -133,8 +133,9 @@ fn users_without_rights_make_the_same_packages_for_themselves_alone() {
     for entry in fs::read_dir(place.dir().join("write")).unwrap() {
         let entry = entry.unwrap();
         let mode = entry.metadata().unwrap().mode();
+        let of_others = mode & 0o077;
         let is_made = !["home", "tmp"].iter().any(|name| entry.file_name() == *name);
-        assert!(!is_made || mode & 0o077 == 0, "{}: {mode:o}", entry.path().display());
+        assert!(!is_made || of_others == 0, "{}: {mode:o}", entry.path().display());
     }
 }
 
@@ -160,7 +161,7 @@ fn files_of_others_are_named() {
     let hide = |path: &str| {
         let path = place.dir().join(path);
         chown(&path, Some(0), Some(0)).unwrap();
-        fs::set_permissions(&path, PermissionsExt::from_mode(0)).unwrap();
+        fs::set_permissions(&path, PermissionsExt::from_mode(0o000)).unwrap();
     };
     hide(LIBRARY);
     place.refused(&build("-o new"), 1, "libhipfile.so.0");

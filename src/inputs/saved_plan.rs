@@ -17,12 +17,12 @@ pub fn read(path: &Path) -> Result<Plan, Failure> {
 
 /// Reads the text of a saved plan or contract.
 pub fn text(path: &Path, help: &str) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|error| match error.kind() {
-        ErrorKind::InvalidData => broken(path, &"it is not text", help),
-        _ => {
-            let message = format!("cannot read {}: {error}", path.display());
-            Problem::error(Code::Environment, message).help(help).into()
+    std::fs::read_to_string(path).map_err(|error| {
+        if error.kind() == ErrorKind::InvalidData {
+            return broken(path, &"it is not text", help);
         }
+        let message = format!("cannot read {}: {error}", path.display());
+        Problem::error(Code::Environment, message).help(help).into()
     })
 }
 

@@ -79,22 +79,22 @@ impl Kind {
                     let other = misspelled(key, noise).filter(|_| index == at);
                     pair((other.as_ref().unwrap_or(key), value))
                 };
-                braced(object.iter().enumerate().map(spelled).collect())
+                braced(&object.iter().enumerate().map(spelled).collect::<Vec<_>>())
             }
             Self::KeyTwice => {
                 let (mut parts, at) = chosen(pairs(), noise)?;
                 parts.push(parts[at].clone());
-                braced(parts)
+                braced(&parts)
             }
             Self::KeyGone => {
                 let (mut parts, at) = chosen(pairs(), noise)?;
                 parts.remove(at);
-                braced(parts)
+                braced(&parts)
             }
             Self::KeyMore => {
                 let mut parts = pairs()?;
                 parts.push("\"one more\":0".to_owned());
-                braced(parts)
+                braced(&parts)
             }
             Self::ElementTwice => {
                 let (mut parts, at) = chosen(elements(), noise)?;
@@ -157,19 +157,17 @@ fn rendered(value: &Value, node: &Value, instead: &str) -> String {
             let values = values.iter().map(|value| rendered(value, node, instead));
             format!("[{}]", values.collect::<Vec<_>>().join(","))
         }
-        Value::Object(fields) => braced(
-            fields
-                .iter()
-                .map(|(key, value)| {
-                    format!("{}:{}", Value::from(&**key), rendered(value, node, instead))
-                })
-                .collect(),
-        ),
+        Value::Object(fields) => {
+            let field = |(key, value): (&String, &Value)| {
+                format!("{}:{}", Value::from(&**key), rendered(value, node, instead))
+            };
+            braced(&fields.iter().map(field).collect::<Vec<_>>())
+        }
         other => other.to_string(),
     }
 }
 
-fn braced(pairs: Vec<String>) -> String {
+fn braced(pairs: &[String]) -> String {
     format!("{{{}}}", pairs.join(","))
 }
 
