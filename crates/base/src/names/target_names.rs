@@ -6,7 +6,8 @@ use super::family::{Isa, without_features};
 
 /// Number of digits of an undeclared ISA, as in `gfx803` and `gfx1036`.
 const DIGITS: std::ops::RangeInclusive<usize> = 3..=4;
-/// Least digits of the number of compute units that names of MIOpen's databases append to the ISA.
+/// Least digits of the number of compute units that names of `MIOpen`'s databases append to the
+/// ISA.
 const COMPUTE_UNIT_DIGITS: usize = 2;
 
 /// Targets declared by the manifest.

@@ -20,6 +20,7 @@ fn plan() -> Plan {
         format: FORMAT,
         mode: Some(Mode::Kpack),
         version,
+        texts: Vec::new(),
         platform_tag: "manylinux_2_28_x86_64".to_owned(),
         distributions,
         projects,

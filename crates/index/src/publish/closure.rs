@@ -153,10 +153,10 @@ impl<'a> Closure<'a> {
     }
 
     fn stored(&self, project: &str) -> Result<Vec<Stored>, PublishError> {
-        let mut stored = Vec::new();
-        let shelf = self.options.layout.shelf(project).filter(|_| !self.is_outside(project));
-        if let Some(shelf) = shelf {
-            let place = shelf.page(project)?;
+        let mut packages = Vec::new();
+        let layout = &self.options.layout;
+        if let Some(directory) = layout.shelf(project).filter(|_| !self.is_outside(project)) {
+            let place = directory.page(project)?;
             let files = read::files(self.store, &place, project)?.0;
             for entry in files.into_iter().flat_map(|files| files.files) {
                 let Some((name, version)) = entry.project() else { continue };
@@ -164,11 +164,11 @@ impl<'a> Closure<'a> {
                     let key = place.html.with_file_name(&entry.filename)?;
                     let is_yanked = entry.yanked.reason().is_some();
                     let has_metadata = entry.has_metadata();
-                    stored.push(Stored { key, version, is_yanked, has_metadata });
+                    packages.push(Stored { key, version, is_yanked, has_metadata });
                 }
             }
         }
-        Ok(stored)
+        Ok(packages)
     }
 
     fn metadata(&mut self, package: &Stored) -> Result<Option<Metadata>, PublishError> {

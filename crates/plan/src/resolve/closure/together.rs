@@ -102,20 +102,20 @@ impl Edges {
 struct ByPackage<'n> {
     manifest: &'n Manifest,
     distributions: &'n [&'n Distribution],
-    by_package: HashMap<&'n PackageName, Vec<usize>>,
+    indices_of: HashMap<&'n PackageName, Vec<usize>>,
 }
 
 impl<'n> ByPackage<'n> {
     fn new(manifest: &'n Manifest, distributions: &'n [&'n Distribution]) -> Self {
-        let mut by_package: HashMap<_, Vec<usize>> = HashMap::new();
+        let mut indices_of: HashMap<_, Vec<usize>> = HashMap::new();
         for (index, distribution) in distributions.iter().enumerate() {
-            by_package.entry(&distribution.package).or_default().push(index);
+            indices_of.entry(&distribution.package).or_default().push(index);
         }
-        Self { manifest, distributions, by_package }
+        Self { manifest, distributions, indices_of }
     }
 
     fn indices(&self, package: &PackageName) -> impl Iterator<Item = usize> {
-        self.by_package.get(package).into_iter().flatten().copied()
+        self.indices_of.get(package).into_iter().flatten().copied()
     }
 
     /// Requirements, the owner of an overlaid directory, link targets of a devel tree, and levels
@@ -169,7 +169,7 @@ impl<'m> Selectors<'m> {
     fn new(manifest: &'m Manifest, named: &ByPackage<'_>) -> Self {
         let mut selectors = Self { required: Vec::new(), offering: HashMap::new() };
         let is_built = |p: &&Package| {
-            p.kind == PackageKind::Selector && named.by_package.contains_key(&p.name.value)
+            p.kind == PackageKind::Selector && named.indices_of.contains_key(&p.name.value)
         };
         for (number, package) in manifest.packages.values().filter(is_built).enumerate() {
             let required: BTreeSet<&PackageName> =
