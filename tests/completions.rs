@@ -238,12 +238,12 @@ fn fish_completes() {
 }
 
 /// Shows the candidates that the completion function passes to zsh.
-const ZSH: &str = r#"
+const ZSH: &str = r"
 fpath=($1 $fpath); autoload -U compinit && compinit -u -D
 _describe() { shift 2; print -l ${(P)1} }
 words=(rockpack ${@[2,-1]}); CURRENT=$#words
 $_comps[rockpack]; whence -w $_comps[rockpack]
-"#;
+";
 
 #[test]
 fn zsh_completes_from_the_first_time_on() {

@@ -154,8 +154,10 @@ impl<'a> Closure<'a> {
 
     fn stored(&self, project: &str) -> Result<Vec<Stored>, PublishError> {
         let mut stored = Vec::new();
-        let shelf = self.options.layout.shelf(project).filter(|_| !self.is_outside(project));
-        if let Some(shelf) = shelf {
+        if self.is_outside(project) {
+            return Ok(stored);
+        }
+        if let Some(shelf) = self.options.layout.shelf(project) {
             let place = shelf.page(project)?;
             let files = read::files(self.store, &place, project)?.0;
             for entry in files.into_iter().flat_map(|files| files.files) {
