@@ -117,10 +117,9 @@ impl Plan {
 
     /// The same plan, whose JSON has no shared texts: they depend on all packages of a plan.
     #[must_use]
-    pub fn with_whole_texts(&self) -> Self {
-        let mut plan = self.clone();
-        texts::separate(&mut plan);
-        plan
+    pub fn with_whole_texts(mut self) -> Self {
+        texts::separate(&mut self);
+        self
     }
 
     /// Artifact files of members, with repetitions.
