@@ -61,7 +61,7 @@ fn candidates(command: &str, argument: &str) -> Option<Candidates> {
         (_, "variable") => names::variables,
         (_, families) if families.ends_with("amdgpu_families") => names::targets,
         ("explain", "path") => paths::of_artifacts,
-        ("help", "topic") => topics::topics,
+        ("help", "topic") => |begin, _| Some(topics::topics(begin)),
         ("help", "name") => topics::names,
         _ => return None,
     })

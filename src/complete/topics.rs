@@ -9,13 +9,12 @@ use super::{Line, beginning};
 use crate::cli::Cli;
 
 /// Commands and `manifest`; after the first letter also codes, which are many.
-#[expect(clippy::unnecessary_wraps, reason = "a function for an argument, as the others")]
-pub fn topics(begin: &str, _: &Line) -> Option<Vec<CompletionCandidate>> {
+pub fn topics(begin: &str) -> Vec<CompletionCandidate> {
     let root = Cli::command();
     let commands = shown(&root).map(|name| (name, None));
     let codes = Code::ALL.iter().filter(|_| !begin.is_empty());
     let codes = codes.map(|code| (code.as_str(), Some(code.meaning())));
-    Some(beginning(begin, commands.chain([("manifest", None)]).chain(codes)))
+    beginning(begin, commands.chain([("manifest", None)]).chain(codes))
 }
 
 /// Subcommands of the topic, or nodes of the manifest.

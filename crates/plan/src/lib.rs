@@ -116,6 +116,13 @@ impl Plan {
         distribution.platform_tag.as_deref().unwrap_or(&self.platform_tag)
     }
 
+    /// The same plan, whose JSON has no shared texts: they depend on all packages of a plan.
+    #[must_use]
+    pub fn with_whole_texts(mut self) -> Self {
+        texts::separate(&mut self);
+        self
+    }
+
     /// Artifact files of members, with repetitions.
     pub fn sources(&self) -> impl Iterator<Item = &Origin> {
         let members = self.distributions.iter().flat_map(Distribution::all_members);

@@ -51,6 +51,12 @@ pub(crate) fn share(distributions: &mut [Distribution]) -> Vec<Arc<str>> {
     texts
 }
 
+/// Removes the numbers, and the texts of the plan.
+pub(crate) fn separate(plan: &mut Plan) {
+    plan.texts.clear();
+    plan.distributions.iter_mut().flat_map(pieces).for_each(|piece| piece.number = None);
+}
+
 /// Puts the texts of a plan into its files, after it was read.
 pub(crate) fn fill(plan: &mut Plan) -> serde_json::Result<()> {
     let Plan { distributions, texts, .. } = plan;

@@ -95,7 +95,10 @@ fn unlike(old: &Map<String, Value>, new: &Map<String, Value>) -> String {
 }
 
 fn decided(plan: &Plan) -> Map<String, Value> {
-    let Ok(Value::Object(mut fields)) = serde_json::to_value(plan) else { return Map::new() };
+    let Ok(Value::Object(mut fields)) = serde_json::to_value(plan.clone().with_whole_texts())
+    else {
+        return Map::new();
+    };
     let sources = !plan.projects.is_empty();
     fields.retain(|key, _| match key.as_str() {
         "mode" | "version" | "platform_tag" | "distributions" | "projects" | "wheels"

@@ -154,9 +154,11 @@ impl<'a> Closure<'a> {
 
     fn stored(&self, project: &str) -> Result<Vec<Stored>, PublishError> {
         let mut packages = Vec::new();
-        let layout = &self.options.layout;
-        if let Some(directory) = layout.shelf(project).filter(|_| !self.is_outside(project)) {
-            let place = directory.page(project)?;
+        if self.is_outside(project) {
+            return Ok(packages);
+        }
+        if let Some(shelf) = self.options.layout.shelf(project) {
+            let place = shelf.page(project)?;
             let files = read::files(self.store, &place, project)?.0;
             for entry in files.into_iter().flat_map(|files| files.files) {
                 let Some((name, version)) = entry.project() else { continue };

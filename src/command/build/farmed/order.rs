@@ -78,12 +78,13 @@ pub fn of_one(plan: &Plan, distribution: Distribution) -> Plan {
 }
 
 fn bare(plan: &Plan, distributions: Vec<Distribution>) -> Plan {
-    Plan {
+    let bare = Plan {
         format: plan.format,
         mode: plan.mode,
         version: plan.version.clone(),
         platform_tag: plan.platform_tag.clone(),
         distributions,
+        texts: Vec::new(),
         projects: Vec::new(),
         wheels: Vec::new(),
         prefetched: Vec::new(),
@@ -94,7 +95,9 @@ fn bare(plan: &Plan, distributions: Vec<Distribution>) -> Plan {
         notes: Vec::new(),
         warnings: Vec::new(),
         whole: None,
-    }
+    };
+    // Shared texts are of other packages, too.
+    bare.with_whole_texts()
 }
 
 /// Returns the arguments for the package `name`. The plan has version and mode; threads and memory
