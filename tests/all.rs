@@ -28,6 +28,7 @@ mod explain_command;
 mod failed_builds;
 mod fetch_command;
 mod fmt_command;
+#[cfg(feature = "long-tests")]
 mod full_disks;
 #[cfg(feature = "long-tests")]
 mod gate;
@@ -70,6 +71,7 @@ mod provenance_mutations;
 #[cfg(feature = "long-tests")]
 mod publishing;
 mod read_errors;
+#[cfg(feature = "long-tests")]
 mod record_mutations;
 #[cfg(feature = "remote")]
 mod remote_cache;
@@ -87,6 +89,7 @@ mod shard_action;
 mod shared_cache_model;
 mod shipped_commands;
 mod split_command;
+#[cfg(feature = "long-tests")]
 mod unprivileged;
 mod verify;
 mod versions_command;

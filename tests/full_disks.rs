@@ -10,9 +10,9 @@ use fs_err as fs;
 use tempfile::TempDir;
 
 use crate::package_mutations::Noise;
-use crate::program::{self, PROGRAM, said};
-use crate::skips::{has, skip};
+use crate::program::{self, PROGRAM, Run, said};
 use crate::split_command;
+use workbench::skips::{has, skip};
 
 /// Runs the program with a limit of a block for each file.
 fn limited(dir: &Path, args: &[&str]) -> Output {
@@ -45,7 +45,7 @@ fn inputs() -> TempDir {
     let dir = scratch.path();
     for args in [&*format!("{BUILD} -o out"), "artifact pack artifacts -o zst"] {
         let args: Vec<&str> = args.split(' ').collect();
-        program::printed(&args, program::uncached(dir, &args).output().unwrap());
+        program::uncached(dir, &args).done();
     }
     for name in ["xz", "in", "split", "new"] {
         fs::create_dir(dir.join(name)).unwrap();

@@ -1,4 +1,4 @@
-//! The table of TheRock's other scripts in docs/: every rockpack line works on the demo.
+//! The table of `TheRock`'s other scripts in docs/: every rockpack line works on the demo.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::program::{text, uncached};
 
 const PAGE: &str = "docs/coming-from-therock.md";
 
-/// Returns the rows of the table: TheRock's script and rockpack's line.
+/// Returns the rows of the table: `TheRock`'s script and rockpack's line.
 fn rows(page: &str) -> Vec<(&str, &str)> {
     let table = page.split("## The other scripts\n").nth(1).unwrap();
     let lines = table.split("\n## ").next().unwrap().lines().filter(|line| line.starts_with("| "));

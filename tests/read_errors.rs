@@ -8,8 +8,8 @@ use std::process::Command;
 use fs_err as fs;
 use tempfile::TempDir;
 
+use super::split_command;
 use super::verify::wheel::wheel;
-use super::{skips, split_command};
 use crate::program;
 use workbench::skips;
 

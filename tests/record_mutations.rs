@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::demo_tree::scratch;
 use crate::package_mutations::Noise;
-use crate::program::{printed, said, uncached};
+use crate::program::{Run, said, uncached};
 
 #[path = "record_mutations/json.rs"]
 mod json;
@@ -121,18 +121,18 @@ fn text(file: &Path) -> Result<String, String> {
 }
 
 /// Runs a command, with `HERE` for the directory.
-fn run(dir: &Path, args: &str) -> std::process::Output {
+fn run(dir: &Path, args: &str) -> std::process::Command {
     let args = args.replace("HERE", dir.to_str().unwrap());
     let mut command = uncached(dir, &args.split(' ').collect::<Vec<_>>());
     command.env("ROCKPACK_MANIFEST", "built-in");
-    command.output().unwrap()
+    command
 }
 
 /// Makes all records in a directory.
 fn records() -> tempfile::TempDir {
     let scratch = scratch(true);
     let dir = scratch.path();
-    let done = |args: &str| printed(&[args], run(dir, args));
+    let done = |args: &str| run(dir, args).done();
     done("artifact pack artifacts -o archives");
     done("artifact fetch file://HERE/archives -o fetched --lock rockpack.lock");
     done("artifact scan --artifact-dir artifacts -o catalog.json");
@@ -209,7 +209,7 @@ fn commands_refuse_changed_records_and_write_nothing() {
                 let mut noise = Noise(seed);
                 let kind = Kind::ALL[noise.below(Kind::ALL.len())];
                 fs::write(&path, json::mutant(kind, &text, &document, &mut noise)).unwrap();
-                let output = run(dir, command);
+                let output = run(dir, command).output().unwrap();
                 let (said, status) = (said(&output), output.status.code());
                 let scene = format!("{command}, {file} {kind:?} {seed}");
                 assert!(status == Some(0) || status == Some(1), "{scene}: {status:?} {said}");

@@ -3,15 +3,15 @@
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
 use fs_err as fs;
 use tempfile::TempDir;
 use walkdir::WalkDir;
 
-use crate::program::{self, PROGRAM, printed, said};
-use crate::skips::{has, skip};
+use crate::program::{self, PROGRAM, Run, said};
 use crate::split_command::{frame, manifest};
+use workbench::skips::{has, skip};
 
 /// User and group without rights.
 const NOBODY: u32 = 65_534;
@@ -66,7 +66,7 @@ impl Place {
     }
 
     /// Runs a command in `write` as the user, with the mask 077.
-    fn run(&self, args: &str) -> Output {
+    fn run(&self, args: &str) -> Command {
         let user = NOBODY.to_string();
         let mut command = Command::new("setpriv");
         command.args(["--reuid", &user, "--regid", &user, "--clear-groups"]);
@@ -74,11 +74,11 @@ impl Place {
         command.current_dir(self.dir().join("write")).env("TMPDIR", self.dir().join("write/tmp"));
         command.env("HOME", self.dir().join("write/home")).env("NO_COLOR", "1");
         command.env_remove("ROCKPACK_MANIFEST").env_remove("XDG_CACHE_HOME");
-        command.output().unwrap()
+        command
     }
 
     fn done(&self, args: &str) -> String {
-        printed(&[args], self.run(args))
+        self.run(args).done()
     }
 
     fn sums(&self, output: &str) -> String {
@@ -87,7 +87,7 @@ impl Place {
 
     /// Checks that a command ends with this status, names the file, and leaves no output.
     fn refused(&self, args: &str, status: i32, file: &str) {
-        let output = self.run(args);
+        let output = self.run(args).output().unwrap();
         let said = said(&output);
         assert_eq!(output.status.code(), Some(status), "{args}: {said}");
         assert!(said.contains(file) && said.contains("ermission denied"), "{args}: {said}");
@@ -108,7 +108,7 @@ fn users_without_rights_make_the_same_packages_for_themselves_alone() {
         .map(str::to_owned)
         .collect();
     let build: Vec<&str> = build.iter().map(String::as_str).collect();
-    printed(&build, program::command(place.dir(), &build).output().unwrap());
+    program::done(place.dir(), &build);
     let expected = place.sums("of-root");
     for args in [
         // Its own cache, a cache of root, and one that root lets everyone write.

@@ -153,7 +153,7 @@ fn a_repair_is_compared_with_a_saved_contract() {
     if !has_git() {
         return;
     }
-    let dir = scratch();
+    let dir = with_manifest();
     let plan = ["plan", "--artifact-dir", "artifacts", "--manifest", "m"];
     let saved = rockpack(dir.path(), &[&plan[..], &["--contract", "c.json", "--json"]].concat());
     assert!(saved.status.success(), "{}", text(&saved.stderr));

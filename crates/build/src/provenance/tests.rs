@@ -23,7 +23,6 @@ fn plan() -> Plan {
         texts: Vec::new(),
         platform_tag: "manylinux_2_28_x86_64".to_owned(),
         distributions,
-        texts: Vec::new(),
         projects,
         wheels,
         prefetched: Vec::new(),
