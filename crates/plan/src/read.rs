@@ -71,7 +71,7 @@ mod tests {
         let distribution = r#"{"package": "a", "name": "a", "form": "wheel", "directory": "dist",
             "module": "a", "compression": "default", "metadata": {"summary": "", "license": "MIT",
             "author": "", "requires_python": "", "keywords": [], "classifiers": [],
-            "project_urls": [], "requires_dist": [], "provides_extra": []}, "entry_points": {},
+            "urls": [], "requires_dist": [], "provides_extra": []}, "entry_points": {},
             "members": [{"path": "a/b", "step": "render", "text": ["x", 1], "size": 2, "rule": ""}],
             "licenses": [], "absent": []}"#;
         let plan =

@@ -167,8 +167,9 @@ python-project \"example-wave-cython\" {
 
 python-project \"example-wave\" {
     source \"wave\"
-    // Variables that setup.py or CMakeLists.txt reads; {devel} is the installed tree that projects
-    // are built against: env \"EXAMPLE_ISAS\" \"{isas}\" env \"EXAMPLE_PATH\" \"{devel}\"
+    // Variables that setup.py or CMakeLists.txt reads; {devel} is the installed tree that projects are built against:
+    // env \"EXAMPLE_ISAS\" \"{isas}\"
+    // env \"EXAMPLE_PATH\" \"{devel}\"
     test-requires \"pytest\"
     test \"{python}\" \"-m\" \"pytest\" \"{source}/tests\"
 }
