@@ -1,6 +1,6 @@
 //! Mistakes in the shipped manifest, by kind and seed, planned on a catalog of a full tree.
 //!
-//! `cargo test --test all mistakes:: -- --nocapture` prints the number of each outcome.
+//! `./tasks test-all mistakes:: -- --nocapture` prints the number of each outcome.
 
 use std::collections::{BTreeMap, BTreeSet};
 
