@@ -1,5 +1,6 @@
 //! The manifest of the repository, for tests that decode it or need a copy.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use base::names::RelPath;
@@ -86,4 +87,20 @@ fn every_allowed_absence_is_of_an_artifact_that_lines_name() {
     let texts = own.map(|name| text(&name).replace("include \"manifest/", "/-include \"manifest/"));
     let one: String = texts.collect();
     decode(&one, &text("families.kdl")).unwrap();
+}
+
+/// Jobs of GitHub run the steps side by side; a new step belongs in one of them.
+#[test]
+fn github_runs_each_step() {
+    let script = text(".ci/run");
+    let lanes = script.lines().skip_while(|line| !line.starts_with("FIRST="));
+    let lanes = lanes.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
+    let words = |text: &str| -> BTreeSet<String> {
+        text.split([' ', '(', ')']).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    };
+    let mut steps = words(&lanes);
+    steps.retain(|word| !word.ends_with('='));
+    let workflow = text(".github/workflows/ci.yml");
+    let jobs = workflow.lines().filter_map(|line| line.trim().strip_prefix("steps: "));
+    assert_eq!(words(&jobs.collect::<Vec<_>>().join(" ")), steps);
 }
