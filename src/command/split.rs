@@ -27,16 +27,16 @@ pub fn run(args: &SplitArgs) -> Result<(), Failure> {
     };
     let split = split::plan(&manifest, &request).map_err(|error| failure(error, args))?;
     print(&split.divisions.iter().map(division).collect::<String>())?;
-    let dest = args.output.as_deref();
-    if let Some(dest) = dest {
-        split.check_destination(dest).map_err(|error| failure(error, args))?;
-    }
-    // A dry run makes the wheels too: rules judge whole wheels.
-    let trial = args.dry_run.then(|| cleanup::temporary(TempDir::new)).transpose();
-    let trial = trial.map_err(|error| environment(error.to_string()))?;
-    let place = match (&trial, dest) {
-        (Some((trial, _)), _) => trial.path(),
-        (None, dest) => dest.unwrap_or(Path::new(".")),
+    let trial;
+    let place = match args.output.as_deref() {
+        Some(dest) if !args.dry_run => dest,
+        dest => {
+            let checked = dest.map_or(Ok(()), |dest| split.check_destination(dest));
+            checked.map_err(|error| failure(error, args))?;
+            // A dry run makes the wheels too, because rules judge whole wheels.
+            trial = cleanup::temporary(TempDir::new).map_err(|e| environment(e.to_string()))?;
+            trial.0.path()
+        }
     };
     repaired(place)?;
     let gate = gate::for_command(check::Command::Edit, &manifest, &args.making.allow.allow);

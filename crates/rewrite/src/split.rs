@@ -134,6 +134,7 @@ impl Split {
         ask: &Ask<'_>,
         gate: &Gate<'_>,
     ) -> Result<Rewritten, SplitError> {
+        self.check_destination(dest)?;
         let stage = Stage::open(dest)?;
         let hashes = write::packages(&self.divisions, &stage, ask.threads)?;
         let file =
@@ -143,7 +144,8 @@ impl Split {
         Rewritten::replace(stage, hashes.outputs, |made| Statement::of_split(&into, made), gate)
     }
 
-    /// Refuses a destination with one of the wheels, which [`Split::write`] would remove.
+    /// Refuses a destination with one of the wheels, which would be removed. [`Split::write`] calls it;
+    /// a dry run, which writes elsewhere, has to call it too.
     ///
     /// # Errors
     ///
