@@ -42,27 +42,27 @@ pub struct Code {
 }
 
 /// Bytes that identify a bundle or archive.
-const START: usize = 24;
+pub const START: usize = 24;
 
 /// Recognizes an offload bundle or code archive by its first 24 bytes.
 pub fn is_container(start: &[u8]) -> bool {
     bundle::is_one(start) || archive::table_offset(start).is_some()
 }
 
-/// Returns the code of an offload bundle or code archive, of which only the table is read; `None` for any other file.
+/// Returns the code of an offload bundle or code archive with this start of [`START`] bytes or less, of which only the
+/// table is read; `None` for any other file.
 ///
 /// # Errors
 ///
 /// If reading fails.
-pub fn of_container(file: &(impl ReadAt + ?Sized)) -> io::Result<Option<Code>> {
-    let (mut start, len) = ([0; START], file.len()?);
-    if len < START as u64 {
+pub fn of_container(file: &(impl ReadAt + ?Sized), start: &[u8]) -> io::Result<Option<Code>> {
+    if start.len() < START {
         return Ok(None);
     }
-    file.read_exact_at(0, &mut start)?;
-    let (targets, unread) = match archive::table_offset(&start) {
+    let len = file.len()?;
+    let (targets, unread) = match archive::table_offset(start) {
         Some(offset) => (archive::table_at(file, offset, len)?, archive::UNREAD),
-        None if bundle::is_one(&start) => {
+        None if bundle::is_one(start) => {
             (bundle::targets(BufReader::new(Cursor { file, at: 0, len })), bundle::UNREAD)
         }
         None => return Ok(None),

@@ -174,14 +174,15 @@ fn file(source: &dyn Source, origin: &Origin) -> io::Result<EntryKind> {
 
 /// Detects the type by the bytes, never by the name. Reads only binaries beyond their start.
 fn content(file: &dyn OpenFile, len: u64) -> io::Result<FileType> {
-    let mut start = [0; 4];
+    let mut start = [0; device_code::START];
     let len = usize::try_from(len).unwrap_or(start.len()).min(start.len());
     file.read_exact_at(0, &mut start[..len])?;
-    match &start[..len] {
-        b"\x7fELF" | [b'M', b'Z', ..] => {}
+    let start = &start[..len];
+    match start {
+        [0x7f, b'E', b'L', b'F', ..] | [b'M', b'Z', ..] => {}
         [b'#', b'!', ..] => return Ok(FileType::Script),
-        b"!<ar" => return archive(file),
-        _ => return container(file),
+        [b'!', b'<', b'a', b'r', ..] => return archive(file),
+        _ => return container(file, start),
     }
     match policy::facts(file) {
         Ok(Some(Binary::Elf(facts))) => Ok(FileType::Elf(facts)),
@@ -192,8 +193,8 @@ fn content(file: &dyn OpenFile, len: u64) -> io::Result<FileType> {
 }
 
 /// A table that cannot be read is a warning of `verify`.
-fn container(file: &dyn OpenFile) -> io::Result<FileType> {
-    let code = device_code::of_container(file)?.filter(|code| code.unread.is_none());
+fn container(file: &dyn OpenFile, start: &[u8]) -> io::Result<FileType> {
+    let code = device_code::of_container(file, start)?.filter(|code| code.unread.is_none());
     Ok(code.map_or(FileType::Data, |code| FileType::DeviceCode(code.ids.into_iter().collect())))
 }
 
