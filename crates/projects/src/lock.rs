@@ -13,6 +13,7 @@ use tempfile::TempPath;
 use super::failed::Failed;
 use super::snapshot::Snapshot;
 use super::wheelhouse::in_directory;
+use base::hash::Sha256;
 use base::partial::PartialDirectory;
 use base::regular;
 use base::text::with_causes;
@@ -156,7 +157,10 @@ impl ItemLock {
         let listed = wheel.hashes.get("sha256").map_or("", String::as_str);
         let name = wheel.path.rsplit('/').next().unwrap_or_default();
         let is_wheel = name.parse::<WheelName>().is_ok();
-        if !is_wheel || !places(name, listed).contains(&wheel.path) {
+        let [shared, hashed] = places(name, listed);
+        // Another text than a hash could lead out of the directory.
+        let is_hashed = wheel.path == hashed && listed.parse::<Sha256>().is_ok();
+        if !is_wheel || wheel.path != shared && !is_hashed {
             return Err(changed("is not a wheel in its directory"));
         }
         let path = self.lock.directory.join(&wheel.path);
@@ -178,7 +182,7 @@ impl ItemLock {
         let mut text = "lock-version = \"1.0\"\ncreated-by = \"rockpack\"\n".to_owned();
         for wheel in fetched(workspace)? {
             let file = wheel.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            // pip wrote it; a name that is no wheel name cannot be locked.
+            // A file `*.whl` whose name is not a wheel's cannot be locked.
             let Ok(name) = file.parse::<WheelName>() else { continue };
             let hash = regular::sha256(&wheel)?;
             let copy = partial.path().join(&file);
@@ -298,6 +302,23 @@ mod tests {
             let table: toml::Table = format!("key = {}", quoted(text)).parse().unwrap();
             assert_eq!(table["key"].as_str(), Some(text), "{}", quoted(text));
         }
+    }
+
+    #[test]
+    fn a_hash_that_leads_out_of_the_directory_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let lock = Lock { directory: dir.path().join("lock"), is_fixed: true };
+        let item = ItemLock::new(&lock, "one");
+        fs::create_dir_all(lock.directory.join(WHEELS)).unwrap();
+        let file = "tool-1.0-py3-none-any.whl";
+        fs::write(dir.path().join(file), "outside").unwrap();
+        let text = format!(
+            "lock-version = \"1.0\"\n[[packages]]\nname = \"tool\"\nversion = \"1.0\"\nwheels = [{{ name = \
+             \"{file}\", path = \"{WHEELS}/../../{file}\", hashes = {{ sha256 = \"../..\" }} }}]\n"
+        );
+        fs::write(item.file(), text).unwrap();
+        let refused = item.provide(&dir.path().join("provided")).unwrap_err().to_string();
+        assert!(refused.contains("is not a wheel in its directory"), "{refused}");
     }
 
     #[test]
