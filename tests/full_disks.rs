@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::package_mutations::Noise;
 use crate::program::{self, PROGRAM, Run, said};
 use crate::split_command;
-use workbench::skips::{has, skip};
+use workbench::skips::{has, mounts};
 
 /// Runs the program with a limit of a block for each file.
 fn limited(dir: &Path, args: &[&str]) -> Output {
@@ -87,18 +87,10 @@ const DISK: usize = 400;
 const SMALL: &str = "mount -t tmpfs -o size=$1k tmpfs new || exit 77; shift; \"$0\" \"$@\"; \
     status=$?; find new -type f -printf 'LEFT %p\\n' >&2; exit $status";
 
-/// Tries a mount, because `unshare` and `mount` need rights that not every root has: below chroot, `/` is no mount.
-fn mounts_disks() -> bool {
-    let dir = TempDir::new().unwrap();
-    let mut command = Command::new("unshare");
-    command.args(["-m", "mount", "-t", "tmpfs", "tmpfs", "."]).current_dir(dir.path());
-    command.output().is_ok_and(|output| output.status.success())
-}
-
 #[test]
 fn a_full_disk_is_named_and_left_empty() {
-    if !mounts_disks() {
-        return skip("full disks", "the right to mount a tmpfs");
+    if !mounts("full disks") {
+        return;
     }
     let scratch = inputs();
     let dir = scratch.path();

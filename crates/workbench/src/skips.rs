@@ -6,6 +6,7 @@
 use std::io::Write;
 use std::os::unix::process::parent_id;
 use std::path::PathBuf;
+use std::process::Command;
 
 use fs_err as fs;
 
@@ -17,6 +18,19 @@ pub fn has(tool: &str, subject: &str) -> bool {
         skip(subject, tool);
     }
     installed
+}
+
+/// Returns whether `unshare -m` can mount a tmpfs; otherwise records `subject` as skipped. It needs rights that not every
+/// root has: below chroot, `/` is no mount.
+pub fn mounts(subject: &str) -> bool {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = Command::new("unshare");
+    command.args(["-m", "mount", "-t", "tmpfs", "tmpfs", "."]).current_dir(dir.path());
+    let mounted = command.output().is_ok_and(|output| output.status.success());
+    if !mounted {
+        skip(subject, "the right to mount a tmpfs");
+    }
+    mounted
 }
 
 /// Records that `subject` is not tested here; `lacking` names the tool or the right. A tool is its first word.
