@@ -54,7 +54,7 @@ def attack(scene, version):
     scene.check("no package has a second name", f"{linked}" if linked else None)
     before = {place: digests(place) for place in (home, victim)}
     files = [place / name for place, contents in before.items() for name in contents]
-    scene.check("the cache has segments", None if any(path.suffix == ".seg" for path in files) else "there are none")
+    scene.check("the cache has segments", None if any(path.suffix == ".seg" for path in files) else "the cache has none")
     result, log = attacked(scene, dest, files, env)
     scene.check("the build continues", result.problem)
     steps = {line.split(": ")[1] for line in log if line.startswith(("DONE: ", "refused: "))}

@@ -110,7 +110,7 @@ def stack(scene):
     log = dest / "logs/example-wave-cython.log"
     text = log.read_text(encoding="utf-8") if log.is_file() else ""
     is_complete = all(words in text for words in ("render_version.py 7.1", "pep517.py wheel", "example_wave-1.2.0", "-O"))
-    scene.check("the log of a project has commands and output", None if is_complete else text or "there is none")
+    scene.check("the log of a project has commands and output", None if is_complete else text or "the log is missing")
     remaining = [path for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
     scene.check("no working directory is left", f"{remaining}" if remaining else None)
     installed(scene, dest)

@@ -119,7 +119,7 @@ def wrong_licenses(wheel, bill):
     texts = {name for name in wheel.texts if name.startswith(f"{wheel.info}/licenses/")}
     references = {r["url"] for c in bill["components"] for r in c.get("externalReferences", []) if r["type"] == "license"}
     if listed != texts or not texts:
-        return f"METADATA lists {some(sorted(listed ^ texts))} in vain, or not"
+        return f"METADATA and the licence texts of the wheel differ: {some(sorted(listed ^ texts))}"
     return some(sorted(references - texts)) or None
 
 

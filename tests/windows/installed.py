@@ -111,7 +111,7 @@ def _self_test(installation, report):
     tree = [path for path in (installation.site / "_rocm_sdk_devel").rglob("*") if path.is_file()]
     unknown = [path for path in tree if f"{path.relative_to(installation.site).as_posix()}," not in record]
     unknown = [path for path in unknown if ".device-" not in path.name and "gfx1151" not in path.name]
-    report.check("RECORD has the files of the devel tree", ", ".join(map(str, unknown)) or (None if tree else "there are none"))
+    report.check("RECORD has the files of the devel tree", ", ".join(map(str, unknown)) or (None if tree else "the devel tree has no files"))
 
 
 def _scripts(installation, report):

@@ -9,7 +9,7 @@ use base::names::RelPath;
 use base::regular;
 use base::source::Source;
 
-/// Most bytes of a list of base directories.
+/// Limit of a list of base directories in bytes, below that of a scan, because completions must be quick.
 const LARGEST_LIST: u64 = 1 << 20;
 
 /// Names at `directory`, by default at the root of the installation, of the artifact directories in

@@ -193,7 +193,7 @@ impl Artifact {
 }
 
 /// Most bytes of a catalog, packed or unpacked: it is read into memory, and 100 kB unpack to many GB.
-const MOST: u64 = 1 << 30;
+const LARGEST_CATALOG: u64 = 1 << 30;
 
 /// Some hundred kB for a whole build, within a second.
 const ZSTD_LEVEL: i32 = 15;
@@ -247,9 +247,9 @@ fn read(file: &Path) -> io::Result<Vec<u8>> {
 
 fn at_most(from: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    from.take(MOST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MOST {
-        let message = format!("it has more than {}", base::text::human_size(MOST));
+    from.take(LARGEST_CATALOG + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST_CATALOG {
+        let message = format!("it has more than {}", base::text::human_size(LARGEST_CATALOG));
         return Err(io::Error::new(io::ErrorKind::InvalidData, message));
     }
     Ok(bytes)

@@ -8,8 +8,8 @@ use wheel::package::zip_file::is_broken;
 
 use crate::Known;
 
-/// Largest static library in bytes that is kept to find out if it is an import library. Import
-/// libraries contain only names, so larger ones are none.
+/// Largest static library in bytes that is kept to find out if it is an import library. These are
+/// smaller, because they contain names alone.
 const LARGEST_ARCHIVE: u64 = 64 << 20;
 
 /// Writer that passes bytes to an optional sink, and keeps those of static libraries.

@@ -7,7 +7,7 @@ use base::names::{RelPath, System};
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::{Manifest, Script, ScriptTarget};
 
-/// Errors for scripts whose program no package ships, or is none. `filled` and `shipped` have all
+/// Errors for scripts whose program no package ships, or whose file is not a program. `filled` and `shipped` have all
 /// runtime distributions, `view` has the files that are installed with `one`.
 pub(super) fn missing(
     manifest: &Manifest,

@@ -55,7 +55,7 @@ impl Saved {
     /// Returns whether a text is the JSON of contracts: plans have no `packages`.
     ///
     /// # Errors
-    /// For a text that is no JSON object.
+    /// Fails unless the text is a JSON object.
     pub fn is_one(text: &str) -> serde_json::Result<bool> {
         Ok(serde_json::from_str::<Kind>(text)?.packages.is_some())
     }
