@@ -3,6 +3,9 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+/// Trees of distributions have code of one ISA under the names of others, which builds refuse.
+const ALLOWED: [&str; 2] = ["--allow", "misplaced-code"];
+
 /// Compression of the wheels' members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Compression {
@@ -63,6 +66,7 @@ impl<'a> Build<'a> {
             "--dest-dir".into(),
             self.dest.into(),
         ];
+        all.extend(ALLOWED.map(OsString::from));
         // Released programs without this option can be measured too.
         if self.compression != Compression::Default {
             all.extend(["--compression".into(), self.compression.name().into()]);
@@ -90,12 +94,15 @@ impl<'a> Build<'a> {
 
 /// Returns the arguments for a plan of the packages of [`Build`].
 pub fn plan(tree: &Path) -> Vec<OsString> {
-    vec!["plan".into(), "--artifact-dir".into(), tree.into(), "--json".into()]
+    let mut all: Vec<OsString> =
+        vec!["plan".into(), "--artifact-dir".into(), tree.into(), "--json".into()];
+    all.extend(ALLOWED.map(OsString::from));
+    all
 }
 
 /// Returns the arguments for a promotion of the packages of [`Build`].
 pub fn promote(from: &Path, dest: &Path) -> Vec<OsString> {
-    [
+    let mut all: Vec<OsString> = vec![
         "wheel".into(),
         "promote".into(),
         from.into(),
@@ -103,6 +110,7 @@ pub fn promote(from: &Path, dest: &Path) -> Vec<OsString> {
         "1!1.0".into(),
         "-o".into(),
         dest.into(),
-    ]
-    .into()
+    ];
+    all.extend(ALLOWED.map(OsString::from));
+    all
 }
