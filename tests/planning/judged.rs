@@ -46,6 +46,24 @@ fn refuses_code_of_another_isa() {
 }
 
 #[test]
+fn refuses_libraries_for_another_machine() {
+    let entries = "base_lib_generic lib/liba.so so liba.so
+                   base_lib_generic lib/libb.so so libb.so
+                   base_lib_generic lib32/liba.so so liba.so machine=i386";
+    let accepted = "ignore \"wrong-platform\" in=\"lib32/**\" reason=\"a fixture\"\n";
+    let case = |tag: Option<&str>, packages: &[String]| {
+        let tag = tag.map(|tag| tag.parse().unwrap());
+        Case::new(packages, entries).asking(|request| request.platform_tag = tag)
+    };
+    for tag in [None, Some("linux_x86_64")] {
+        let problem = case(tag, &[core()]).problem();
+        assert!(problem.contains("an ELF file for i686"), "{problem}");
+        let plan = case(tag, &[core(), accepted.to_owned()]).plan();
+        assert!(plan.platform_tag.ends_with("x86_64"), "{}", plan.platform_tag);
+    }
+}
+
+#[test]
 fn refuses_rpaths_out_of_site_packages() {
     let entries = "base_lib_generic lib/liba.so so liba.so rpath=/opt/rocm/lib";
     let problem = Case::new(&[core()], entries).problem();

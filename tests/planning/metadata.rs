@@ -475,13 +475,15 @@ fn a_product_without_isas_has_no_mode() {
 }
 
 #[test]
-fn files_for_two_architectures_need_a_tag_that_is_given() {
-    let entries = "base_lib_generic lib/a.so so -\nbase_lib_generic lib/b.so so - machine=aarch64";
-    let case = Case::new(&[runtime("core", "artifact \"base\" \"lib\"")], entries);
-    assert_eq!(case.plan().platform_tag, "linux_x86_64");
+fn refuses_packages_for_two_architectures() {
+    let entries = "base_lib_generic lib/a.so so -\nblas_lib_generic lib/b.so so - machine=aarch64";
+    let packages = ["base", "blas"]
+        .map(|artifact| runtime(artifact, &format!("artifact \"{artifact}\" \"lib\"")));
+    let case = Case::new(&packages, entries);
+    assert!(case.problem().starts_with("x-blas: an ELF file for aarch64"), "{}", case.problem());
     let problem = case.asking(|r| r.platform_tag = None).problem();
     assert!(
-        problem.starts_with("`_x_core/lib/a.so` is for x86_64, but `_x_core/lib/b.so` for aarch64"),
+        problem.starts_with("`_x_base/lib/a.so` is for x86_64, but `_x_blas/lib/b.so` for aarch64"),
         "{problem}"
     );
 }

@@ -51,7 +51,7 @@ pub use error::ElfError;
 pub use exports::Export;
 pub use facts::{ElfFacts, VersionNeed, facts};
 pub use imports::Import;
-pub use info::{ElfInfo, ElfKind, inspect, inspect_any};
+pub use info::{ElfInfo, ElfKind, inspect, read_any};
 pub use plan::plan_edit;
 pub use rpath::{Leads, Rpath, RpathEntry, rpath_text, walked};
 pub use stack::ExecutableStack;

@@ -95,14 +95,21 @@ pub struct ElfInfo {
     pub(super) isa_number: Option<u32>,
 }
 
-/// Reads headers, and for editable machines the tables.
+/// Reads headers, and for editable machines the tables. Edits read by it; [`read_any`] judges.
 pub fn inspect(file: &(impl ReadAt + ?Sized)) -> Result<ElfInfo, ElfError> {
     read(file, |_| false)
 }
 
 /// Reads like [`inspect`], with the tables of programs and libraries for every processor.
-pub fn inspect_any(file: &(impl ReadAt + ?Sized)) -> Result<ElfInfo, ElfError> {
-    read(file, |number| number != elf::EM_AMDGPU.0)
+///
+/// Processors that this crate does not edit can have tables of their own form, so a file whose
+/// tables `of` cannot read is [`ElfKind::Foreign`], not broken.
+pub fn read_any<T>(
+    file: &(impl ReadAt + ?Sized),
+    of: impl Fn(&ElfInfo) -> Result<T, ElfError>,
+) -> Result<T, ElfError> {
+    let any = read(file, |number| number != elf::EM_AMDGPU.0);
+    any.and_then(|info| of(&info)).or_else(|_| of(&inspect(file)?))
 }
 
 fn read(file: &(impl ReadAt + ?Sized), takes: impl Fn(u16) -> bool) -> Result<ElfInfo, ElfError> {

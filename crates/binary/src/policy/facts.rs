@@ -2,10 +2,10 @@ use super::is_forbidden_somewhere;
 use crate::elf::{self, ElfError, ElfFacts, ElfInfo, Import, ReadAt};
 use crate::{Binary, BinaryError};
 
-/// Reads like [`crate::read()`], with symbols that any policy forbids.
+/// Reads like [`crate::read()`], for any processor and with symbols that any policy forbids.
 pub fn facts(file: &(impl ReadAt + ?Sized)) -> Result<Option<Binary>, BinaryError> {
-    match elf::inspect(file) {
-        Ok(info) => Ok(Some(Binary::Elf(Box::new(facts_of(&info, file)?)))),
+    match elf::read_any(file, |info| facts_of(info, file)) {
+        Ok(facts) => Ok(Some(Binary::Elf(Box::new(facts)))),
         Err(ElfError::NotElf) => crate::read(file),
         Err(error) => Err(error.into()),
     }

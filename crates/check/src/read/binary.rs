@@ -24,10 +24,7 @@ pub(super) fn archive(file: &(impl ReadAt + ?Sized)) -> Kind<'static> {
 pub(super) fn binary(name: &str, file: &(impl ReadAt + ?Sized)) -> Kind<'static> {
     let broken =
         |error: BinaryError| Kind::Broken(error.format(), base::text::with_causes(&error).into());
-    // Tables of unusual processors are no fault of a file.
-    let read = elf::inspect_any(file).and_then(|info| read_elf(name, &info, file));
-    let read = read.or_else(|_| elf::inspect(file).and_then(|info| read_elf(name, &info, file)));
-    match read {
+    match elf::read_any(file, |info| read_elf(name, info, file)) {
         Ok(needs) => Kind::Binary(Box::new(needs)),
         Err(ElfError::NotElf) => match pe::facts(file) {
             Ok(Some(facts)) => Kind::Binary(Box::new(Needs {

@@ -108,7 +108,10 @@ pub(crate) fn hosted<'p, 'a>(
     package: &'p Package<'a>,
 ) -> Vec<(&'p File<'a>, &'p Needs<'a>, Result<(), String>)> {
     let elf = package.binaries().filter(|(_, needs)| needs.elf().is_some());
-    let named = package.tags.as_ref().and_then(|tags| Architecture::in_tags(&tags.platform));
+    let named = package
+        .tags
+        .as_ref()
+        .map_or_else(|| most_common(package), |tags| Architecture::in_tags(&tags.platform));
     let is_for = |needs: &Needs<'_>, named| {
         needs.elf().and_then(|facts| Architecture::of(facts.machine)) == Some(named)
     };
@@ -124,6 +127,16 @@ pub(crate) fn hosted<'p, 'a>(
         }
     }
     files
+}
+
+/// Architecture of most files: the tag that a plan computes from the facts.
+fn most_common(package: &Package<'_>) -> Option<Architecture> {
+    let mut counts: BTreeMap<Architecture, usize> = BTreeMap::new();
+    let judged = package.binaries().filter(|(_, needs)| judged(needs).is_ok());
+    for facts in judged.filter_map(|(_, needs)| needs.elf()) {
+        *counts.entry(Architecture::of(facts.machine)?).or_default() += 1;
+    }
+    counts.into_iter().max_by_key(|(_, files)| *files).map(|(architecture, _)| architecture)
 }
 
 /// Name in messages: files of the devel archive have its name too.

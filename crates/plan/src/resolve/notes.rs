@@ -6,8 +6,7 @@ use super::targets::{Choice, Targets};
 use crate::{Member, Step};
 use base::target::Per;
 use base::text::counted;
-use binary::Machine;
-use catalog::{Catalog, CatalogEntry, EntryKind};
+use catalog::Catalog;
 use manifest::{Manifest, Package};
 
 pub(super) fn catalog(manifest: &Manifest, catalog: &Catalog, targets: &Targets) -> Vec<String> {
@@ -35,22 +34,6 @@ pub(super) fn shared(dist: &ResolvedDist<'_>, selection: &Selection<'_>) -> Opti
     Some(format!(
         "{}: several artifacts supply {count} with the same content, such as `{path}` by \
          {names}; the package has one copy",
-        dist.name
-    ))
-}
-
-pub(super) fn foreign(dist: &ResolvedDist<'_>, selection: &Selection<'_>) -> Option<String> {
-    let is_32 = |entry: &&CatalogEntry| {
-        let machine = entry.elf().map(|facts| facts.machine);
-        let loaded = matches!(entry.kind, EntryKind::File { executable: true, .. })
-            || entry.path.file_name().contains(".so");
-        loaded && matches!(machine, Some(Machine::Other { bits: 32, .. }))
-    };
-    let entries = selection.owned.iter().map(|item| item.entry);
-    let files: Vec<_> = entries.filter(is_32).map(|entry| &entry.path).collect();
-    let (first, count) = (files.first()?, counted(files.len(), "file"));
-    Some(format!(
-        "{}: 32-bit ELF files are shipped unedited, with their own rpath: {count}, such as `{first}`",
         dist.name
     ))
 }

@@ -40,9 +40,7 @@ pub(super) fn judge(
         Ok(needs) => needs,
         Err(mixed) if asked.is_none() => {
             let problem = Problem::error(Code::PlatformTag, mixed.to_string());
-            platform.problems.push(problem.help(
-                "exclude the files for one of them, or give the tag: --platform-tag linux_x86_64",
-            ));
+            platform.problems.push(problem.help("exclude the files for one of them"));
             return platform;
         }
         Err(_) => return platform,

@@ -185,7 +185,6 @@ impl Findings<'_> {
         self.selected.extend(&selection.owned);
         if dist.package.kind == PackageKind::Runtime {
             self.run.extend(&selection.owned);
-            self.notes.extend(notes::foreign(dist, selection).map(Note::from));
         }
         self.notes.extend(notes::shared(dist, selection).map(Note::from));
     }

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use super::resolved_dist::ResolvedDist;
 use super::sources::Sources;
 use crate::{Archive, Distribution, Member, Request, Step};
-use base::names::{Form, PackageName, System};
-use base::source::{self, Problems, Severity};
+use base::names::{Form, PackageName};
+use base::source::{Problems, Severity};
 use base::version::Version;
 use binary::device_code::Code;
 use binary::elf::stub::StubMachine;
@@ -38,7 +38,6 @@ pub(super) fn packages<'a>(
 }
 
 /// Reports faults that `verify` would find in the packages, as far as a catalog tells; a manifest can ignore them.
-/// Another check warns of a tag that is asked for.
 pub(super) fn check<'t>(
     manifest: &Manifest,
     targets: &super::targets::Targets,
@@ -54,7 +53,6 @@ pub(super) fn check<'t>(
             package.tags = file.parse().ok();
         }
     }
-    let tag_is_asked = request.platform_tag.is_some() && targets.system == System::Linux;
     let has_code = packages.iter().flat_map(|it| &it.files).any(|it| it.code.get().is_some());
     let names = has_code.then(|| Targets::new(manifest.families.target_names()));
     let set = Set { packages, environment: &|_: &str| true, targets: names.as_ref() };
@@ -64,9 +62,7 @@ pub(super) fn check<'t>(
     };
     // Warnings are of single files, and only `verify` lists these.
     let errors = judge(&set, Command::Plan).into_iter().filter(|finding| {
-        finding.severity == Severity::Error
-            && !(tag_is_asked && finding.code == source::Code::WrongPlatform)
-            && !is_ignored(manifest, finding, owner(&finding.file))
+        finding.severity == Severity::Error && !is_ignored(manifest, finding, owner(&finding.file))
     });
     let (allowed, errors) = report::let_through(errors.collect(), &request.allowed);
     let mut problems = report::problems(&errors, report::Shown::Few);
