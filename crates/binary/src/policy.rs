@@ -30,7 +30,7 @@ pub use table::{Policy, is_promised, policies};
 pub use verdict::{Older, Refusal, Verdict};
 pub use windows::windows_tag;
 
-use table::is_forbidden_somewhere;
+use table::forbidding_libraries;
 
 /// C library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

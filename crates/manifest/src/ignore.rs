@@ -268,10 +268,15 @@ impl IgnoreRule {
         Code::OF_PACKAGES.contains(&self.code.value)
     }
 
-    /// Returns whether it accepts the code for a file or name, of a package if known.
-    pub fn accepts(&self, code: Code, package: Option<&PackageName>, path: &str) -> bool {
-        let contains =
-            |glob: &Spanned<Glob>| path.parse::<RelPath>().is_ok_and(|path| glob.matches(&path));
+    /// Returns whether it accepts the code for a file, of a package if known. `None` is a name that
+    /// is no path: no glob contains it.
+    pub fn accepts(
+        &self,
+        code: Code,
+        package: Option<&PackageName>,
+        path: Option<&RelPath>,
+    ) -> bool {
+        let contains = |glob: &Spanned<Glob>| path.is_some_and(|path| glob.matches(path));
         self.code.value == code && self.is_of(package) && self.glob.as_ref().is_none_or(contains)
     }
 

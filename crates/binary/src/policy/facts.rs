@@ -1,4 +1,4 @@
-use super::is_forbidden_somewhere;
+use super::forbidding_libraries;
 use crate::elf::{self, ElfError, ElfFacts, ElfInfo, Import, ReadAt};
 use crate::{Binary, BinaryError};
 
@@ -20,8 +20,10 @@ pub fn facts_of(info: &ElfInfo, file: &(impl ReadAt + ?Sized)) -> Result<ElfFact
 
 /// Imported symbols that a policy forbids although it allows their library.
 pub fn forbidden(facts: &ElfFacts, imports: &[Import]) -> Vec<String> {
-    let is_forbidden =
-        |symbol: &str| facts.needed.iter().any(|library| is_forbidden_somewhere(library, symbol));
+    let is_forbidden = |symbol: &str| {
+        let libraries = forbidding_libraries(symbol);
+        facts.needed.iter().any(|library| libraries.contains(&**library))
+    };
     let strong = imports.iter().filter(|import| !import.weak);
     strong.map(|import| &import.name).filter(|name| is_forbidden(name)).cloned().collect()
 }

@@ -50,16 +50,21 @@ pub fn is_promised(machine: Machine, library: &str) -> bool {
     policies.into_iter().flatten().any(|policy| policy.has_library(library))
 }
 
-pub(super) fn is_forbidden_somewhere(library: &str, symbol: &str) -> bool {
-    static FORBIDDEN: OnceLock<BTreeSet<(&str, &str)>> = OnceLock::new();
-    let pairs = FORBIDDEN.get_or_init(|| {
-        let symbols =
-            lines().filter_map(|line| Some((line.what.strip_prefix("forbid ")?, line.list)));
-        symbols
-            .flat_map(|(library, list)| list.split(' ').map(move |symbol| (library, symbol)))
-            .collect()
+/// Libraries of which any policy forbids a symbol.
+pub(super) fn forbidding_libraries(symbol: &str) -> &'static BTreeSet<&'static str> {
+    static FORBIDDEN: OnceLock<BTreeMap<&str, BTreeSet<&str>>> = OnceLock::new();
+    static NONE: BTreeSet<&str> = BTreeSet::new();
+    let by_symbol = FORBIDDEN.get_or_init(|| {
+        let mut by_symbol: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for line in lines() {
+            let Some(library) = line.what.strip_prefix("forbid ") else { continue };
+            for symbol in line.list.split(' ') {
+                by_symbol.entry(symbol).or_default().insert(library);
+            }
+        }
+        by_symbol
     });
-    pairs.contains(&(library, symbol))
+    by_symbol.get(symbol).unwrap_or(&NONE)
 }
 
 fn read(architecture: Architecture, libc: Libc) -> Vec<Policy> {

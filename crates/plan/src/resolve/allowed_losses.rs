@@ -51,7 +51,9 @@ impl AllowedLosses {
         let file = lost.origin.and_then(|origin| self.files.iter().find(|line| line.takes(origin)));
         let file = file.map(|line| note(&format!("{}: {}", line.what, line.reason), &line.place));
         file.or_else(|| {
-            let accepts = |rule: &&IgnoreRule| rule.accepts(Code::Loss, lost.package, lost.name);
+            let path = lost.name.parse().ok();
+            let accepts =
+                |rule: &&IgnoreRule| rule.accepts(Code::Loss, lost.package, path.as_ref());
             let rule = self.ignores.iter().find(accepts)?;
             Some(note(&rule.reason, &rule.code.place))
         })

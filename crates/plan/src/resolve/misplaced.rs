@@ -66,9 +66,8 @@ impl Check<'_> {
                 continue;
             }
             let package = &dist.package.name.value;
-            let about = |rule: &&IgnoreRule| {
-                rule.accepts(Code::MisplacedCode, Some(package), path.as_str())
-            };
+            let about =
+                |rule: &&IgnoreRule| rule.accepts(Code::MisplacedCode, Some(package), Some(&path));
             let allowed = self.rules.iter().position(about);
             self.used.borrow_mut().extend(allowed);
             if allowed.is_none() && !elsewhere.is_empty() {
