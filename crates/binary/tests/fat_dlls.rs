@@ -142,7 +142,7 @@ fn headers_without_room_grow() {
 fn unusual_dlls_are_refused() {
     let two = Dll::of_two_units;
     let expect = |dll: Dll, expected: &str| {
-        let why = emptied(&dll.bytes(), MARKER).err().expect(expected);
+        let Err(why) = emptied(&dll.bytes(), MARKER) else { panic!("no {expected:?}") };
         assert!(why.contains(expected), "{expected:?} in {why:?}");
     };
     let change = |at: usize, bytes: &[u8]| two().changed(at, bytes);

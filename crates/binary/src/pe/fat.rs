@@ -155,8 +155,8 @@ fn check_layout(headers: &Headers) -> Result<(), FatError> {
     }
     let aligned = |entry: &ImageSectionHeader| {
         let at = place(entry);
-        addresses(entry).start % u64::from(memory) == 0
-            && (at.is_empty() || at.start % u64::from(file) == 0)
+        addresses(entry).start.is_multiple_of(memory.into())
+            && (at.is_empty() || at.start.is_multiple_of(file.into()))
             && (at.is_empty() || at.start >= headers.bytes.len() as u64)
     };
     let odd = headers.entries.iter().find(|entry| !aligned(entry));

@@ -33,8 +33,8 @@ struct Row {
 impl Row {
     /// Compares names of libraries, those of DLLs as Windows does.
     fn has(&self, library: &str) -> bool {
-        let is_dll = self.thing.ends_with(".dll");
-        self.thing == library || is_dll && self.thing.eq_ignore_ascii_case(library)
+        let is_soname = self.thing.contains(".so.");
+        self.thing == library || !is_soname && self.thing.eq_ignore_ascii_case(library)
     }
 }
 

@@ -25,7 +25,7 @@ impl FatElf {
         let section = self.section();
         check_rest(file, section.offset..section.file_end(), self.bundles(), lengths)?;
         let (pages, work) = self.work(file, marker)?;
-        work.plan(pages)
+        work.plan(&pages)
     }
 
     fn work<'w, R: ReadAt>(
@@ -88,20 +88,20 @@ impl<R: ReadAt> Work<'_, R> {
         Ok(Some(bytes))
     }
 
-    fn plan(mut self, pages: Pages) -> Result<Emptying, FatError> {
-        let (content, moves) = self.retained_content(&pages)?;
+    fn plan(mut self, pages: &Pages) -> Result<Emptying, FatError> {
+        let (content, moves) = self.retained_content(pages)?;
         let section = self.fat.section();
         // Bytes of bundles that share a page with others become zeros.
         let cleared = pages.gone.end.max(section.offset + content.len() as u64)..section.file_end();
         self.clear(&moves)?;
-        self.redirect(&pages)?;
-        self.redirect_symbols(&pages, content, &moves)?;
+        self.redirect(pages)?;
+        self.redirect_symbols(pages, content, &moves)?;
         self.builder.write_dynamic()?;
         self.builder.write_symbols()?;
-        self.divide(&pages);
+        self.divide(pages);
         self.builder.update_own_header();
         self.builder.write_table(|offset| pages.moved(offset))?;
-        let tail = tail::written(self.fat, &mut self.builder, &pages)?;
+        let tail = tail::written(self.fat, &mut self.builder, pages)?;
         let mut overlays = self.builder.overlays()?;
         for overlay in &mut overlays {
             overlay.offset = pages.moved(overlay.offset);
