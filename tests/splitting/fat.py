@@ -111,7 +111,7 @@ def manifest(dest):
         shutil.copytree(root / name, dest / name)
     splits = dest / "manifest" / "splits.kdl"
     text = re.sub(r"\n *older-runtime (?:.*\\\n)*.*", "", splits.read_text())
-    splits.write_text(re.sub(r"\n *runtime .*", '\n    runtime "libamdhip64.so.*" "amdhip64_*.dll" requires-dist="rocm-bootstrap"', text))
+    splits.write_text(re.sub(r"\n *runtime (?:.*\\\n)*.*", '\n    runtime "libamdhip64.so.*" "amdhip64_*.dll" requires-dist="rocm-bootstrap"', text))
 
 
 def framework(libraries, dest, platform="linux_x86_64"):
