@@ -260,6 +260,15 @@ fn damaged_dlls_are_refused_or_right() {
         }
     }
     assert!(right > 500 && refused > 500, "{right} {refused}");
+    // A proof of a damaged file is an error, too.
+    let (fat, new) = (Fat::read(&old).unwrap(), emptied(&old, MARKER).unwrap());
+    for at in (0x3c..0x40).chain(FILE_HEADER..TABLE + 40 * (SECTIONS + 1)) {
+        for change in [0x01, 0x80, 0xff] {
+            let mut other = new.clone();
+            other[at] ^= change;
+            assert!(fat.prove(&old, &other, MARKER).is_err(), "{at:#x}");
+        }
+    }
 }
 
 const COMPILER: &str = "x86_64-w64-mingw32-gcc";

@@ -47,6 +47,9 @@ impl<O: ReadAt, N: ReadAt> Proof<'_, O, N> {
     /// Returns the places of the parts, by the marker's section and the new size of the headers.
     fn moves(&self, marker: u64) -> Result<Moves, FatError> {
         let (old, count) = (&self.fat.headers, self.fat.headers.entries.len());
+        if (self.now.optional_at, self.now.table_at) != (old.optional_at, old.table_at) {
+            return Err(broken("its headers are at another place"));
+        }
         let last = self.now.entries.last().filter(|_| self.now.entries.len() == count + 1);
         let last = last.ok_or_else(|| broken("it has another number of sections"))?;
         let (start, align) = (old.memory_end(), old.file_alignment());

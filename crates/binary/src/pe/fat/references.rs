@@ -31,8 +31,12 @@ pub(super) fn pointers<R: ReadAt + ?Sized>(
     let touches = |word: u64, range: &Range<u64>| {
         word < range.end && range.start < word.saturating_add(WORD as u64)
     };
-    for block in blocks(image)? {
-        let (page, entries) = block;
+    let blocks = blocks(image)?;
+    // Linkers write one for each page. Forged ones would take their time.
+    if blocks.len() as u64 > headers.memory_end() / PAGE {
+        return Err(FatError::Unreadable);
+    }
+    for (page, entries) in blocks {
         // The last word of a page can continue in the next one.
         let memory = memory(image, headers, page, PAGE + WORD as u64)?;
         for entry in entries {

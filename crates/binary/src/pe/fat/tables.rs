@@ -13,7 +13,7 @@ use crate::pe::symbols::exports;
 /// Linkers write up to ten.
 const MOST_DEBUG: u64 = 1024;
 
-/// Offset in the file that the debug directory has, and its own offset.
+/// Field of the debug directory with an offset in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DebugData {
     pub at: u64,
