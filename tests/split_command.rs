@@ -10,6 +10,8 @@ use tempfile::TempDir;
 
 use crate::program::{done, rockpack, said};
 
+#[path = "split_command/dlls.rs"]
+mod dlls;
 #[path = "split_command/fat.rs"]
 mod fat;
 #[path = "split_command/faults.rs"]

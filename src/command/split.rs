@@ -93,11 +93,10 @@ fn division(division: &Division) -> String {
     for whole in &division.whole {
         let _ = writeln!(
             text,
-            "note: {} has code for {} and stays in the host wheel ({}{})",
+            "note: {} has code for {} and stays in the host wheel ({})",
             whole.member,
             whole.targets.join(", "),
-            human_size(whole.size),
-            whole.reason.map(|reason| format!("; {reason}")).unwrap_or_default()
+            human_size(whole.size)
         );
     }
     for emptied in &division.emptied {

@@ -19,10 +19,10 @@ const RUNTIMES: &str = r#"
     runtime "librun.so.7" "librun-blas.so.2" requires-dist="ex-core>=6.5"
     older-runtime "librun.so.[0-6]" "librun-blas.so.1"
 "#;
-const SYSTEM: &str = "system-library \"librun.so.*\" \"librun-blas.so.*\"\n";
+pub(super) const SYSTEM: &str = "system-library \"librun.so.*\" \"librun-blas.so.*\"\n";
 
 /// Returns the manifest with `bundle`.
-fn bundles() -> tempfile::TempDir {
+pub(super) fn bundles() -> tempfile::TempDir {
     let dir = place();
     let with = PACKAGES.replace(r#"device-by "path""#, r#"device-by "path" "bundle""#);
     let with = with.replace(r#"host "share/gpu90.txt""#, r#"host "share/gpu90.txt" ".kpack/**""#);
@@ -41,7 +41,7 @@ fn frame(library: &[u8]) -> Made {
 }
 
 /// Reader of the archives' `MessagePack`, independent of the program's.
-fn value(bytes: &mut &[u8]) -> serde_json::Value {
+pub(super) fn value(bytes: &mut &[u8]) -> serde_json::Value {
     fn take<'b>(bytes: &mut &'b [u8], count: usize) -> &'b [u8] {
         let (taken, rest) = bytes.split_at(count);
         *bytes = rest;
@@ -72,7 +72,7 @@ fn value(bytes: &mut &[u8]) -> serde_json::Value {
 }
 
 /// Returns the code of an archive by binary and target, like the runtime.
-fn archived(archive: &[u8]) -> BTreeMap<(String, String), Vec<u8>> {
+pub(super) fn archived(archive: &[u8]) -> BTreeMap<(String, String), Vec<u8>> {
     assert_eq!(archive[..8], *b"KPAK\x01\0\0\0");
     let at = u64::from_le_bytes(archive[8..16].try_into().unwrap()) as usize;
     let mut rest = &archive[at..];
@@ -292,18 +292,6 @@ fn a_runtime_that_the_version_excludes_is_refused() {
     let expected =
         "1 file of a runtime, which is loaded instead of the required one: `frame/lib/librun.so.7`";
     assert!(status == Some(1) && said.contains(expected), "{said}");
-}
-
-#[test]
-fn dlls_stay_whole_with_a_reason() {
-    let dir = bundles();
-    let dir = dir.path();
-    let dll = [&b"MZ"[..], &[0; 510], &bundle(&[("gpu90", code(0x21, 100))])].concat();
-    frame(&Library::of_two_units().bytes()).file("frame/lib/k.dll", &dll).write(&dir.join("in"));
-    let shown = done(dir, &["wheel", "split", INPUT, "--version", "7.0", "-o", "out"]);
-    let note = "\nnote: frame/lib/k.dll has code for gpu90 and stays in the host wheel (";
-    assert!(shown.contains(note) && shown.contains("; DLLs are not edited)\n"), "{shown}");
-    assert!(members(&output(dir, "frame"))["frame/lib/k.dll"] == dll);
 }
 
 #[test]

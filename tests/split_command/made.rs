@@ -14,6 +14,7 @@ use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 pub struct Made {
     name: String,
     version: String,
+    platform: &'static str,
     files: Vec<(String, Vec<u8>)>,
     /// Wrong rows of RECORD; `None` removes a row.
     pub rows: BTreeMap<String, Option<String>>,
@@ -21,10 +22,17 @@ pub struct Made {
 
 impl Made {
     pub fn new(name: &str, version: &str, metadata: &str) -> Self {
-        let wheel = "Wheel-Version: 1.0\nGenerator: other 1\nRoot-Is-Purelib: false\nTag: cp312-cp312-linux_x86_64\n";
+        Self::on("linux_x86_64", name, version, metadata)
+    }
+
+    pub fn on(platform: &'static str, name: &str, version: &str, metadata: &str) -> Self {
+        let wheel = format!(
+            "Wheel-Version: 1.0\nGenerator: other 1\nRoot-Is-Purelib: false\nTag: cp312-cp312-{platform}\n"
+        );
         let made = Self {
             name: name.replace('-', "_"),
             version: version.to_owned(),
+            platform,
             files: Vec::new(),
             rows: BTreeMap::new(),
         };
@@ -58,7 +66,7 @@ impl Made {
     }
 
     pub fn file_name(&self) -> String {
-        format!("{}-{}-cp312-cp312-linux_x86_64.whl", self.name, self.version)
+        format!("{}-{}-cp312-cp312-{}.whl", self.name, self.version, self.platform)
     }
 
     /// Returns the bytes: files before the metadata, every second one stored.

@@ -13,15 +13,14 @@ import sys
 import zipfile
 from pathlib import Path
 
+from bundles import bundle_of
+from dll import Dll
 from fetch import fetcher, machine
 from process import run
 from report import NotRun, some
 
 HERE = Path(__file__).resolve().parent
 NAME, VERSION = "torch", "2.0+made"
-BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"
-# Fields for sizes in each version of compressed bundles, and the lengths of their headers.
-COMPRESSED = {2: ("<2I", 24), 3: ("<2Q", 32)}
 HIPK = 0x4B504948
 RELATIVE, SYMBOL = 8, 1  # R_X86_64_RELATIVE, R_X86_64_64
 
@@ -76,26 +75,22 @@ class Library:
         _, _, _, code, code_at, *_ = self.sections[".hip_fatbin"]
         return address - code + code_at
 
-    def bundle(self, at):
+    def bundle(self, address):
         """Yield the targets of a bundle, with their code."""
-        content, start = self.content, at
-        for version, (sizes, header) in COMPRESSED.items():
-            if content.startswith(b"CCOB" + struct.pack("<2H", version, 1), at):
-                import zstandard
+        yield from bundle_of(self.content, self.offset(address))
 
-                length, unpacked = struct.unpack_from(sizes, content, at + 8)
-                stream = zstandard.ZstdDecompressor(max_window_size=2**31)
-                content, start = stream.decompress(content[at + header : at + length], max_output_size=unpacked), 0
-                break
-        assert content.startswith(BUNDLE, start), "there is no bundle that this test reads"
-        (count,) = struct.unpack_from("<Q", content, start + 24)
-        place = start + 32
-        for _ in range(count):
-            offset, size, length = struct.unpack_from("<3Q", content, place)
-            target = content[place + 24 : place + 24 + length].decode()
-            place += 24 + length
-            if size:
-                yield target.split("amdhsa", 1)[1].lstrip("-"), content[start + offset : start + offset + size]
+    def marker(self):
+        """Return the address of the marker, and its bytes."""
+        _, _, _, address, at, size, *_ = self.sections[".rocm_kpack_ref"]
+        return address, self.content[at : at + size]
+
+    def is_empty(self):
+        """True if the bundles have no bytes in the file."""
+        return self.sections[".hip_fatbin"][1] == 8
+
+    def differences(self, new):
+        """Yield differences in memory outside of headers, records and references to bundles, which a split changes."""
+        yield from differences(self, new)
 
 
 def readers(work):
@@ -116,17 +111,17 @@ def manifest(dest):
         shutil.copytree(root / name, dest / name)
     splits = dest / "manifest" / "splits.kdl"
     text = re.sub(r"\n *older-runtime (?:.*\\\n)*.*", "", splits.read_text())
-    splits.write_text(re.sub(r"\n *runtime .*", '\n    runtime "libamdhip64.so.*" requires-dist="rocm-bootstrap"', text))
+    splits.write_text(re.sub(r"\n *runtime (?:.*\\\n)*.*", '\n    runtime "libamdhip64.so.*" "amdhip64_*.dll" requires-dist="rocm-bootstrap"', text))
 
 
-def framework(libraries, dest):
+def framework(libraries, dest, platform="linux_x86_64"):
     """Write a wheel with these libraries."""
     info = f"{NAME}-{VERSION}.dist-info"
     metadata = f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {VERSION}\n"
-    tags = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: false\nTag: py3-none-linux_x86_64\n"
+    tags = f"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: false\nTag: py3-none-{platform}\n"
     members = {f"torch/lib/{name}": file.read_bytes for name, file in libraries.items()}
     members |= {f"{info}/METADATA": metadata.encode, f"{info}/WHEEL": tags.encode}
-    wheel = dest / f"{NAME}-{VERSION}-py3-none-linux_x86_64.whl"
+    wheel = dest / f"{NAME}-{VERSION}-py3-none-{platform}.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
         rows = ""
         for name, content in members.items():
@@ -171,28 +166,34 @@ def archived(path):
     return code
 
 
+def opened(content):
+    """Return a library or a DLL."""
+    return Library(content) if content.startswith(b"\x7fELF") else Dll(content)
+
+
 def compare(report, name, old, new, archives):
     """Follow the records of a library as the runtime does, and compare the code in memory."""
     import msgpack
 
-    library, after, objects, errors, numbers = Library(old), Library(new), 0, [], {}
+    library, after, objects, errors, numbers = opened(old), opened(new), 0, [], {}
     records, now = list(library.records()), dict(after.records())
     for record, bundle in records:
         number = numbers.setdefault(bundle, len(numbers))
-        marker = msgpack.unpackb(after.content[(place := after.sections[".rocm_kpack_ref"])[4] : place[4] + place[5]])
+        place, content = after.marker()
+        marker = msgpack.unpackb(content)
         expected = struct.pack("<IIQ", HIPK, 1, number)
         fields = after.at(record, 24)
-        if now[record] != place[3] or fields[:8] + fields[16:] != expected:
+        if now[record] != place or fields[:8] + fields[16:] != expected:
             errors.append(f"the record at {record:#x}")
-        for target, code in library.bundle(library.offset(bundle)):
+        for target, code in library.bundle(bundle):
             objects += 1
             (path,) = marker["kpack_search_paths"]
             path = (Path("/torch/lib") / path.replace("@GFXARCH@", target.split(":")[0])).resolve().as_posix()
             if archives.get(path, {}).get((f"{marker['kernel_name']}#{number}", target)) != code:
                 errors.append(f"{target} of bundle {number} in {path}")
     report.check(f"{name}: each of {objects} code objects is where a record leads to", some(errors))
-    report.check(f"{name}: nothing else in memory differs", some(differences(library, after)))
-    report.check(f"{name}: the bundles have no bytes", after.sections[".hip_fatbin"][1] != 8 and "they have some")
+    report.check(f"{name}: nothing else in memory differs", some(library.differences(after)))
+    report.check(f"{name}: the bundles have no bytes", not after.is_empty() and "they have some")
     report.note(f"{name}: {len(old) / 1e6:.2f} MB became {len(new) / 1e6:.2f} MB")
 
 

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Reads only headers, dynamic section, strings and version tables, found through `PT_DYNAMIC`.
-//! Section headers are updated if present, but only [`fat`] (device code) depends on their names.
+//! Section headers are updated if present, but only [`crate::fat`] (device code) depends on their names.
 //! An edit is a list of overlays and appended bytes, applied while a file is copied.
 
 mod builder;
@@ -19,7 +19,7 @@ mod edits;
 mod error;
 mod exports;
 mod facts;
-pub mod fat;
+pub(crate) mod fat;
 mod format;
 pub mod forward;
 mod header;
@@ -42,9 +42,10 @@ mod versions;
 mod violation;
 mod write;
 
+pub use crate::overlay::Overlay;
 pub use crate::{Machine, ReadAt};
 pub use edit::edit;
-pub use edit_plan::{EditPlan, Overlay};
+pub use edit_plan::EditPlan;
 pub use edited::{Edited, Reader};
 pub use edits::{Edits, Rename, RpathEdit};
 pub use error::ElfError;

@@ -12,8 +12,10 @@
 pub mod device_code;
 pub mod elf;
 mod facts;
+pub mod fat;
 pub mod loader;
 mod machine;
+mod overlay;
 pub mod pe;
 pub mod policy;
 mod read;

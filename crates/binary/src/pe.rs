@@ -1,10 +1,11 @@
 //! PE reader for Windows programs and DLLs (Microsoft, "PE Format").
 //!
-//! Reads only headers, imports, exports, name and version. Positions are checked first, so that
-//! forged ones cost neither memory nor time.
+//! Reads only headers, imports, exports, name and version, for [`crate::fat`] also base relocations.
+//! Positions are checked first, so that forged ones cost neither memory nor time.
 
 mod error;
 mod facts;
+pub(crate) mod fat;
 mod image;
 mod import_library;
 pub(super) mod stub;

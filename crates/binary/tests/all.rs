@@ -15,6 +15,7 @@ mod elf_mutations;
 mod elf_strippers;
 mod elf_stub;
 mod elf_verify;
+mod fat_dlls;
 mod fat_libraries;
 mod pe_files;
 mod pe_imports;

@@ -1,7 +1,7 @@
 //! Device code taken out of libraries: unusual ones are refused, and each byte that differs is noticed.
 
 use binary::device_code::Bundle;
-use binary::elf::fat::{Emptied, FatElf, prove};
+use binary::fat::{Emptied, Fat, prove};
 use goblin::elf::SectionHeader;
 use goblin::elf::section_header::SHT_NOBITS;
 use workbench::code_object::{bundle, code};
@@ -11,14 +11,14 @@ use workbench::memory::Memory;
 /// Returns the reason for which a library's code cannot be removed, if any.
 fn stuck(library: &Library) -> Option<String> {
     let file = library.bytes();
-    let fat = match FatElf::read(&file) {
+    let fat = match Fat::read(&file) {
         Ok(fat) => fat,
         Err(error) => return Some(error.to_string()),
     };
     fat.emptying(&file, &lengths(&file, &fat), b"marker").err().map(|error| error.to_string())
 }
 
-fn lengths(file: &Vec<u8>, fat: &FatElf) -> Vec<u64> {
+fn lengths(file: &Vec<u8>, fat: &Fat) -> Vec<u64> {
     let length =
         |place: &std::ops::Range<u64>| Bundle::read(file, place.start, place.end).unwrap().length();
     fat.bundles().iter().map(length).collect()
@@ -36,7 +36,7 @@ fn unusual_libraries_are_refused() {
     expect(Library { machine: 183, ..Library::of_two_units() }, "a processor other than x86-64");
     expect(
         change(Place::Header(16), &[1, 0]),
-        "neither a shared library nor a dynamically linked program",
+        "neither a library nor a dynamically linked program",
     );
     // Names of sections: .hip_fatbin is renamed; a second section gets its name.
     let place_of = |name: &str| {
@@ -62,8 +62,14 @@ fn unusual_libraries_are_refused() {
     expect(twice, "is in no offload bundle with a record");
     let outside = change(Place::Relocation(48 + 16), &8_u64.to_le_bytes());
     expect(outside, "an offload bundle outside of `.hip_fatbin`");
-    expect(Library { symbol: Some(one + 8), ..Library::of_two_units() }, "a symbol or an entry");
-    expect(Library { symbol: Some(one - 4), ..Library::of_two_units() }, "a symbol or an entry");
+    expect(
+        Library { symbol: Some(one + 8), ..Library::of_two_units() },
+        "a symbol, an export or an entry",
+    );
+    expect(
+        Library { symbol: Some(one - 4), ..Library::of_two_units() },
+        "a symbol, an export or an entry",
+    );
     for symbol in [8, one] {
         assert_eq!(stuck(&Library { symbol: Some(symbol), ..Library::of_two_units() }), None);
     }
@@ -80,7 +86,7 @@ fn unusual_libraries_are_refused() {
 fn proofs_find_each_byte_that_differs() {
     let library = Library::of_two_units();
     let (old, marker) = (library.bytes(), b"marker");
-    let fat = FatElf::read(&old).unwrap();
+    let fat = Fat::read(&old).unwrap();
     let new = emptied(&old, marker);
     assert_eq!(
         fat.emptying(&old, &lengths(&old, &fat), marker).unwrap().new_len(),
@@ -111,7 +117,7 @@ fn proofs_find_each_byte_that_differs() {
 
 /// Returns the library without its bundles, which is proven.
 pub fn emptied(old: &Vec<u8>, marker: &[u8]) -> Vec<u8> {
-    let fat = FatElf::read(old).unwrap();
+    let fat = Fat::read(old).unwrap();
     let emptying = fat.emptying(old, &lengths(old, &fat), marker).unwrap();
     let mut new = Vec::new();
     std::io::Read::read_to_end(&mut Emptied::new(old, &emptying).reader(), &mut new).unwrap();
@@ -123,7 +129,7 @@ pub fn emptied(old: &Vec<u8>, marker: &[u8]) -> Vec<u8> {
 fn without_room_for_a_header_the_pages_become_zeros_that_take_no_memory() {
     let code = bundle(&[("gpu90", code(0x21, (3 << 20) - 99))]);
     let old = Library { is_crowded: true, ..Library::new(&[code]) }.bytes();
-    let fat = FatElf::read(&old).unwrap();
+    let fat = Fat::read(&old).unwrap();
     let emptying = fat.emptying(&old, &lengths(&old, &fat), b"marker").unwrap();
     assert_eq!(emptying.freed(), 0);
     assert!(emptying.held() < 4096, "{}", emptying.held());

@@ -87,7 +87,7 @@ pub(crate) struct SplitLines {
     #[leaf(
         "SONAME",
         "a library",
-        "A name as in NEEDED, or a glob over such names.",
+        "A name as in NEEDED or an import table, or a glob over such names.",
         name = "older-runtime",
         example = r#"older-runtime "libexample.so.[1-6]" "libexample-blas.so.4""#
     )]
@@ -144,7 +144,8 @@ impl SplitLines {
 #[derive(Debug, Clone, Line)]
 #[line("runtime", example = r#"runtime "libexample.so.7" requires-dist="example-core>=7.13""#)]
 pub struct ArchiveRuntime {
-    /// A library that only this generation has: a name as in NEEDED, or a glob over such names.
+    /// A library that only this generation has: a name as in NEEDED or an import table, or a
+    /// glob over such names.
     #[arg("SONAME", "a library")]
     pub libraries: Vec<Spanned<LibraryName>>,
     /// Its first version that reads archives, as a requirement (PEP 508).
@@ -171,7 +172,7 @@ impl ArchiveRuntime {
 )]
 struct Means {
     /// Means of finding device code: `path`, files by the target in their path; with `bundle`, also
-    /// the offload bundles in programs and libraries for Linux, of which archives of code
+    /// the offload bundles in programs, libraries and DLLs, of which archives of code
     /// (`.kpack`) are made.
     #[arg("path", "a criterion for device code")]
     by: Vec<DeviceBy>,

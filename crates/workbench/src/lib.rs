@@ -1,8 +1,8 @@
 //! Harness of the workspace's tests, which no product crate depends on.
 //!
 //! A test without its tool calls [`skips`], output that reviewers read is [`expected`] in a file of the repository, and
-//! [`tool`] runs programs of the machine. Libraries with device code ([`fat_library`]) and the bytes that a loader maps
-//! ([`memory`]) are for tests of the ELF editor and of `wheel split`.
+//! [`tool`] runs programs of the machine. Libraries and DLLs with device code ([`fat_library`], [`fat_dll`]) and the bytes that a
+//! loader maps ([`memory`]) are for tests of the editors and of `wheel split`.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![expect(clippy::missing_panics_doc, reason = "a panic is a failed test")]
@@ -11,6 +11,7 @@ use std::path::Path;
 
 pub mod code_object;
 pub mod expected;
+pub mod fat_dll;
 pub mod fat_library;
 pub mod memory;
 pub mod skips;

@@ -6,6 +6,12 @@ pub const BUNDLES: &str = ".hip_fatbin";
 pub const RECORDS: &str = ".hipFatBinSegment";
 /// ELF section with the marker that refers to archives.
 pub const MARKER: &str = ".rocm_kpack_ref";
+/// PE section with offload bundles: linkers cut names after eight bytes.
+pub const PE_BUNDLES: &str = ".hip_fat";
+/// PE section with one record per bundle.
+pub const PE_RECORDS: &str = ".hipFatB";
+/// PE section with the marker that refers to archives.
+pub const PE_MARKER: &str = ".kpackrf";
 /// Key of the targets in an archive's table.
 pub const TARGETS: &str = "gfx_arches";
 /// Key of the ISA common to these targets.

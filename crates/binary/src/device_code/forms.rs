@@ -7,7 +7,7 @@ use std::io::{self, BufReader, Read};
 use super::elf::{AMDGPU, Cursor, alignment};
 use super::{START, archive, bundle};
 use crate::ReadAt;
-use crate::elf::fat;
+use crate::fat;
 
 /// Form of device code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,7 +42,7 @@ pub fn forms(file: &(impl ReadAt + ?Sized)) -> io::Result<BTreeSet<CodeForm>> {
     if archive::table_offset(&start).is_some() {
         return Ok([CodeForm::Archive].into());
     }
-    if is_elf && fat::refers_to_archives(file) {
+    if fat::refers_to_archives(file) {
         forms.insert(CodeForm::Archive);
     }
     let step = if is_elf || start.starts_with(b"MZ") { alignment(is_elf) as u64 } else { len };

@@ -3,11 +3,11 @@ use std::collections::BTreeMap;
 use object::elf::{self, DynamicTag};
 
 use super::dynamic::{DynamicEntry, ENTRY_SIZE};
-use super::edit_plan::Overlay;
 use super::error::ElfError;
 use super::header::{SECTION_SIZE, SEGMENT_SIZE, Section, Segment, read_bytes};
 use super::info::ElfInfo;
 use crate::ReadAt;
+use crate::overlay::Overlay;
 
 const E_PHOFF: u64 = 32;
 const E_SHOFF: u64 = 40;

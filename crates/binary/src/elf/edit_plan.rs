@@ -1,15 +1,7 @@
 use super::edits::Edits;
 use super::error::ElfError;
 use crate::ReadAt;
-
-/// Changed or appended bytes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Overlay {
-    /// Offset in the edited file.
-    pub offset: u64,
-    /// Bytes.
-    pub bytes: Vec<u8>,
-}
+use crate::overlay::Overlay;
 
 /// Difference of two files. Appended bytes without an overlay are zeros.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,11 +14,6 @@ pub struct EditPlan {
 }
 
 impl Overlay {
-    /// Returns the offset after the last byte.
-    pub fn end(&self) -> u64 {
-        self.offset + self.bytes.len() as u64
-    }
-
     /// Joins with an overlapping overlay, whose bytes replace those of this one; returns it if it
     /// does not overlap.
     pub(super) fn join(&mut self, next: Self) -> Option<Self> {

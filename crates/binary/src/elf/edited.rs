@@ -2,6 +2,7 @@ use std::io;
 
 use super::edit_plan::EditPlan;
 use crate::ReadAt;
+use crate::overlay::lay;
 
 /// Edited file, readable at any position from any thread.
 #[derive(Debug, Clone, Copy)]
@@ -37,19 +38,7 @@ impl<R: ReadAt> ReadAt for Edited<'_, R> {
             self.file.read_exact_at(offset, &mut buf[..old])?;
         }
         buf[old..].fill(0);
-        let overlays = self.plan.overlay();
-        let first = overlays.partition_point(|overlay| overlay.end() <= offset);
-        for overlay in overlays[first..].iter().take_while(|overlay| overlay.offset < end) {
-            let (from, until) = (overlay.offset.max(offset), overlay.end().min(end));
-            if from < until {
-                let index =
-                    |at: u64, base: u64| usize::try_from(at - base).map_err(io::Error::other);
-                let source =
-                    &overlay.bytes[index(from, overlay.offset)?..index(until, overlay.offset)?];
-                buf[index(from, offset)?..index(until, offset)?].copy_from_slice(source);
-            }
-        }
-        Ok(())
+        lay(self.plan.overlay(), offset, buf)
     }
 }
 

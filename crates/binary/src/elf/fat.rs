@@ -1,16 +1,8 @@
-//! Device code in host binaries.
+//! Device code in ELF files.
 //!
-//! Sources: clang's code generation and HIP's runtime (`ROCm/rocm-systems`: `projects/clr/hipamd`,
-//! `StatCO::digestFatBinary`; `shared/kpack`, `python/rocm_kpack/elf/kpack_transform.py`,
-//! `python/rocm_kpack/tools/verify_artifacts.py`).
-//!
-//! - `.hip_fatbin` contains offload bundles, separated by zeros: one per compilation unit, or one
-//!   for all units (`-fgpu-rdc`).
-//! - `.hipFatBinSegment` contains a record of 24 bytes per unit: magic number `HIPF` (four bytes),
-//!   version 1, address of the bundle, eight zero bytes. In position-independent files, loaders
-//!   fill in the address, which can be that of a dynamic symbol (`-fgpu-rdc`).
-//! - With the magic number `HIPK`, the address is of a marker that refers to code archives, and the
-//!   last eight bytes are the index of the bundle.
+//! - `.hip_fatbin` has the bundles, `.hipFatBinSegment` the records.
+//! - In position-independent files, loaders fill in the records' addresses, which can be that of a
+//!   dynamic symbol (`-fgpu-rdc`).
 //! - The section `.rocm_kpack_ref` is the marker, and `.hip_fatbin` has no bytes in the file.
 //!
 //! The marker ends a page. From there on, the LOAD has memory without bytes; the rest becomes a
@@ -24,55 +16,33 @@ use super::error::ElfError;
 use super::facts::ElfFacts;
 use super::header::{Section, read_bytes};
 use super::info::{ElfInfo, ElfKind, inspect};
+use crate::fat::{ADDRESS, FatError, RECORD, Records, check_record};
 use crate::{Machine, ReadAt};
 use base::names::offload::{BUNDLES, MARKER, RECORDS};
 use references::References;
 
-mod emptied;
 mod emptying;
-mod error;
 mod pages;
 mod proof;
 mod references;
 mod tail;
 
-pub use emptied::{Emptied, Emptying};
-pub use error::FatError;
-pub use proof::prove;
-
-const RECORD: usize = 24;
-const ADDRESS: u64 = 8;
-const NUMBER: usize = 16;
-/// `HIPF`.
-const OF_BUNDLE: u32 = 0x4849_5046;
-/// `HIPK`.
-const OF_MARKER: u32 = 0x4b50_4948;
-const VERSION: u32 = 1;
-
 /// File with device code.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FatElf {
+#[derive(Debug, Clone)]
+pub(crate) struct FatElf {
     info: ElfInfo,
     section: usize,
-    bundles: Vec<u64>,
-    records: Vec<Record>,
+    records: Records,
     symbols: Vec<u64>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Record {
-    address: u64,
-    bundle: usize,
-    addend: Option<u64>,
-}
-
 impl FatElf {
-    /// Finds the bundles.
-    ///
-    /// # Errors
-    /// If the layout is unusual, or anything but a record refers to a bundle.
-    pub fn read(file: &impl ReadAt) -> Result<Self, FatError> {
-        let info = inspect(file)?;
+    /// Finds the bundles; `None` for another format.
+    pub fn read(file: &impl ReadAt) -> Result<Option<Self>, FatError> {
+        let info = match inspect(file) {
+            Err(ElfError::NotElf) => return Ok(None),
+            info => info?,
+        };
         if info.machine != Machine::X86_64 {
             return Err(FatError::Machine);
         }
@@ -98,21 +68,16 @@ impl FatElf {
             return Err(FatError::Named);
         }
         let references = References::read(&info, file, &code, &table)?;
-        let (mut bundles, mut records) = (Vec::new(), Vec::new());
+        let mut records = Records::default();
         for address in (table.start..table.end).step_by(RECORD) {
             let (target, addend) = record(&info, file, address, &references)?;
             if !code.contains(&target) {
-                return Err(FatError::Outside { address });
+                return Err(FatError::Outside { address, section: BUNDLES });
             }
-            let index = bundles.iter().position(|bundle| *bundle == target);
-            let bundle = index.unwrap_or_else(|| {
-                bundles.push(target);
-                bundles.len() - 1
-            });
-            records.push(Record { address, bundle, addend });
+            records.add(address, target, addend);
         }
-        let symbols = references.symbols_of(&bundles)?;
-        Ok(Self { section: index, bundles, records, symbols, info })
+        let symbols = references.symbols_of(&records.bundles)?;
+        Ok(Some(Self { section: index, records, symbols, info }))
     }
 
     /// Returns the facts of the file.
@@ -122,11 +87,7 @@ impl FatElf {
 
     /// File range from each bundle to the next, by number.
     pub fn bundles(&self) -> Vec<Range<u64>> {
-        let end = |start: u64| {
-            let later = self.bundles.iter().filter(|at| **at > start);
-            later.min().map_or(self.section().file_end(), |at| self.offset(*at))
-        };
-        self.bundles.iter().map(|at| self.offset(*at)..end(*at)).collect()
+        self.records.ranges(|address| self.offset(address), self.section().file_end())
     }
 
     fn offset(&self, address: u64) -> u64 {
@@ -136,17 +97,6 @@ impl FatElf {
 
     fn section(&self) -> &Section {
         &self.info.sections[self.section]
-    }
-
-    fn redirected(&self, record: &Record, old: &[u8], marker: u64) -> Vec<u8> {
-        let bundle = self.bundles[record.bundle].to_le_bytes();
-        let mut new = old.to_vec();
-        new[..4].copy_from_slice(&OF_MARKER.to_le_bytes());
-        if new[8..NUMBER] == bundle {
-            new[8..NUMBER].copy_from_slice(&marker.to_le_bytes());
-        }
-        new[NUMBER..].copy_from_slice(&(record.bundle as u64).to_le_bytes());
-        new
     }
 }
 
@@ -168,7 +118,7 @@ fn names(info: &ElfInfo, file: &(impl ReadAt + ?Sized)) -> Result<(usize, Vec<u8
 }
 
 /// Returns whether the code of a file is in archives.
-pub fn refers_to_archives(file: &(impl ReadAt + ?Sized)) -> bool {
+pub(crate) fn has_marker(file: &(impl ReadAt + ?Sized)) -> bool {
     inspect(file).is_ok_and(|info| section(&info, file, MARKER).is_ok())
 }
 
@@ -216,10 +166,7 @@ fn record(
     references: &References,
 ) -> Result<(u64, Option<u64>), FatError> {
     let bytes = info.read_at(file, address, RECORD as u64).ok_or(FatError::Unreadable)?;
-    let start = [OF_BUNDLE.to_le_bytes(), VERSION.to_le_bytes()].concat();
-    if bytes[..start.len()] != start || bytes[NUMBER..] != [0; 8] {
-        return Err(FatError::Record { address });
-    }
+    check_record(&bytes, address)?;
     let moves = info.header.as_ref().is_none_or(|header| header.kind != elf::ET_EXEC);
     match references.target_at(address + ADDRESS)? {
         Some(reference) => Ok(reference),

@@ -11,7 +11,7 @@ use super::error::PeError;
 use crate::{Machine, ReadAt};
 
 /// Limit of the Windows loader ("Section Table").
-const MOST_SECTIONS: u16 = 96;
+pub(super) const MOST_SECTIONS: u16 = 96;
 /// Windows' limit of a path (`MAX_PATH`).
 const LONGEST_NAME: usize = 260;
 /// Read at first.
@@ -21,13 +21,17 @@ const LONGEST_SYMBOL: usize = 1 << 16;
 
 pub(super) struct Image<'r, R: ?Sized> {
     file: &'r R,
-    len: u64,
+    pub len: u64,
     pub machine: Machine,
     pub flags: FileFlags,
     pub subsystem: Subsystem,
     /// Only 32-bit files have absolute addresses.
     pub base: Option<u32>,
     headers: u32,
+    /// Offset of the file header.
+    pub header: u64,
+    /// Offset of the section table.
+    pub table: u64,
     /// Address and file offset of each directory.
     directories: Vec<(u32, u64)>,
     sections: Vec<Section>,
@@ -60,6 +64,8 @@ impl<'r, R: ReadAt + ?Sized> Image<'r, R> {
             subsystem: pe::IMAGE_SUBSYSTEM_UNKNOWN,
             base: None,
             headers: 0,
+            header: 0,
+            table: 0,
             directories: Vec::new(),
             sections: Vec::new(),
         };
@@ -74,6 +80,7 @@ impl<'r, R: ReadAt + ?Sized> Image<'r, R> {
         image.headers = optional.headers;
         image.read_directories(after + optional.len, optional.directories)?;
         let sections = after + u64::from(header.size_of_optional_header.get(LE));
+        (image.header, image.table) = (offset, sections);
         image.read_sections(offset, sections, header.number_of_sections.get(LE))?;
         Ok(Some(image))
     }

@@ -61,8 +61,8 @@ pub struct Exports {
     /// Sorted hashes and indices, since a DLL can have 65,536 names.
     names: Vec<(u64, u32)>,
     base: u32,
-    /// Whether the number has a function.
-    functions: Vec<bool>,
+    /// Address by index; 0 is none.
+    functions: Vec<u32>,
     /// By index.
     forwarders: Vec<(u32, Forwarder)>,
 }
@@ -93,6 +93,11 @@ impl Exports {
         self.forwarders.iter().map(|(_, forwarder)| forwarder)
     }
 
+    /// Returns the addresses of functions and data, relative to the image base.
+    pub(super) fn addresses(&self) -> impl Iterator<Item = u32> {
+        self.functions.iter().copied().filter(|address| *address != 0)
+    }
+
     /// Returns the number of names.
     pub fn name_count(&self) -> usize {
         self.names.len()
@@ -108,7 +113,7 @@ impl Exports {
             PeSymbol::Ordinal(number) => u32::from(*number).checked_sub(self.base)?,
         };
         let is_function = self.functions.get(usize::try_from(index).ok()?);
-        is_function.is_some_and(|it| *it).then_some(index)
+        is_function.is_some_and(|address| *address != 0).then_some(index)
     }
 }
 
@@ -167,7 +172,7 @@ fn imported<R: ReadAt + ?Sized>(
     }
 }
 
-fn exports<R: ReadAt + ?Sized>(image: &Image<'_, R>) -> Result<Exports, PeError> {
+pub(super) fn exports<R: ReadAt + ?Sized>(image: &Image<'_, R>) -> Result<Exports, PeError> {
     let Some((address, from)) = image.directory(pe::IMAGE_DIRECTORY_ENTRY_EXPORT) else {
         return Ok(Exports::default());
     };
@@ -193,7 +198,7 @@ fn exports<R: ReadAt + ?Sized>(image: &Image<'_, R>) -> Result<Exports, PeError>
     )?;
     for (index, bytes) in (0..functions).zip(rvas.chunks_exact(4)) {
         let rva = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-        exports.functions.push(rva != 0);
+        exports.functions.push(rva);
         if directory.contains(&rva) {
             let text = image.symbol(rva, "a forwarder", table_at)?;
             exports.forwarders.extend(forwarder(&text).map(|it| (index, it)));

@@ -30,6 +30,14 @@ struct Row {
     last: Option<Release>,
 }
 
+impl Row {
+    /// Compares names of libraries, those of DLLs as Windows does.
+    fn has(&self, library: &str) -> bool {
+        let is_soname = self.thing.contains(".so.");
+        self.thing == library || !is_soname && self.thing.eq_ignore_ascii_case(library)
+    }
+}
+
 fn rows() -> &'static [Row] {
     static ROWS: OnceLock<Vec<Row>> = OnceLock::new();
     ROWS.get_or_init(|| {
@@ -82,7 +90,7 @@ pub fn reads(runtime: &str, release: Release, form: CodeForm) -> Result<(), Refu
 /// Judges whether a release of a runtime has a library; `None` if the library is not the runtime's.
 pub fn provides(runtime: &str, release: Release, library: &str) -> Option<Result<(), Refusal>> {
     let is_it = |row: &&Row| row.runtime == runtime && row.kind == "library";
-    let row = rows().iter().filter(is_it).find(|row| row.thing == library)?;
+    let row = rows().iter().filter(is_it).find(|row| row.has(library))?;
     let first = row.first?;
     Some(match row.last {
         _ if release < first => Err(Refusal::Before(first)),
@@ -126,6 +134,8 @@ mod tests {
         assert_eq!(reads(name, (7, 0), CodeForm::Bundle(3)), Err(Refusal::Unknown));
         assert_eq!(reads(name, (7, 2), CodeForm::Bundle(1)), Err(Refusal::Never));
         assert_eq!(reads(name, (7, 2), CodeForm::Object(9)), Err(Refusal::Unknown));
+        assert_eq!(provides(name, (7, 2), "AMDHIP64_7.dll"), Some(Ok(())));
+        assert_eq!(provides(name, (7, 2), "amdhip64_6.dll"), Some(Err(Refusal::After((6, 4)))));
         assert_eq!(provides(name, (7, 2), "libm.so.6"), None);
         assert_eq!(named("linux"), None);
     }

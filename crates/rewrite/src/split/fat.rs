@@ -8,7 +8,7 @@ use super::stuck::Stuck;
 use base::names::offload::ANY_TARGET;
 use base::names::{RelPath, without_features};
 use binary::device_code::{Archiver, Bundle, Object, marker};
-use binary::elf::fat::{Emptied, Emptying, FatElf, FatError};
+use binary::fat::{Emptied, Emptying, Fat as FatBinary};
 use manifest::Families;
 
 /// Directory in which build tools put archives and the runtime searches.
@@ -58,10 +58,9 @@ impl Fat {
         }
         let mut file = tempfile::tempfile()?;
         io::copy(&mut input.wheel.member(entry)?, &mut file)?;
-        let elf = FatElf::read(&file)?;
-        let needed = elf.facts().map_err(FatError::from)?.needed;
-        let runtime = runtime::required(input.rule, &needed)?.requires.value.to_string();
-        let bundles = elf.bundles().into_iter();
+        let fat = FatBinary::read(&file)?;
+        let runtime = runtime::required(input.rule, &fat.needs()?)?.requires.value.to_string();
+        let bundles = fat.bundles().into_iter();
         let bundles = bundles.map(|place| Bundle::read(&file, place.start, place.end));
         let bundles = bundles.collect::<Result<Vec<_>, _>>()?;
         for object in bundles.iter().flat_map(Bundle::objects) {
@@ -75,8 +74,8 @@ impl Fat {
         let binary = below.as_str().to_owned();
         let marker = marker(&binary, &way(path, &place(input, ANY_TARGET)));
         let lengths: Vec<u64> = bundles.iter().map(Bundle::length).collect();
-        let emptying = elf.emptying(&file, &lengths, &marker)?;
-        elf.prove(&file, &Emptied::new(&file, &emptying), &marker)?;
+        let emptying = fat.emptying(&file, &lengths, &marker)?;
+        fat.prove(&file, &Emptied::new(&file, &emptying), &marker)?;
         Ok(Self { member: index, binary, file, bundles, emptying, runtime })
     }
 

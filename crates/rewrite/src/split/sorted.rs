@@ -6,13 +6,10 @@ use super::error::SplitError;
 use super::fat::{self, Archive, Fat};
 use super::input::{Input, refuse_any, refused};
 use super::scan::{self, Inside};
-use super::stuck::Stuck;
 use base::names::{RelPath, TargetNames, without_features};
 use base::source::{Code, Problem, Problems};
 use base::text::counted;
 use binary::device_code::{Code as DeviceCode, Reading};
-use binary::elf::ElfError;
-use binary::elf::fat::FatError;
 use manifest::{DeviceBy, Families, SplitFiles};
 use record::assignment::{Assignment, Home, Line, Misfit};
 
@@ -26,8 +23,6 @@ pub struct Whole {
     pub targets: Vec<String>,
     /// Size in bytes.
     pub size: u64,
-    /// Reason, if bundles leave other files.
-    pub reason: Option<&'static str>,
 }
 
 #[derive(Debug, Default)]
@@ -109,9 +104,6 @@ fn unbundled(
     for whole in std::mem::take(&mut sorted.whole) {
         match Fat::read(input, families, whole.index, &whole.member.parse()?) {
             Ok(fat) => sorted.fats.push(fat),
-            Err(Stuck::Elf(FatError::Elf(ElfError::NotElf))) => {
-                sorted.whole.push(Whole { reason: Some("DLLs are not edited"), ..whole });
-            }
             Err(why) if why.is_about_the_file() => {
                 stuck.push(format!("`{}` ({why})", whole.member));
             }
@@ -221,7 +213,7 @@ fn compared(
         if targets.is_empty() {
             unclaimed.push(format!("`{member}` (unreadable)"));
         } else if found.hosted {
-            sorted.whole.push(Whole { member, index: *index, targets, size, reason: None });
+            sorted.whole.push(Whole { member, index: *index, targets, size });
         } else {
             unclaimed.push(format!("`{member}` ({})", targets.join(", ")));
         }

@@ -1,14 +1,13 @@
 use std::io;
 
 use binary::device_code::BundleError;
-use binary::elf::ElfError;
-use binary::elf::fat::FatError;
+use binary::fat::FatError;
 use wheel::package::OpenError;
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Stuck {
     #[error(transparent)]
-    Elf(#[from] FatError),
+    Fat(#[from] FatError),
     #[error(transparent)]
     Bundle(#[from] BundleError),
     /// A target without a wheel.
@@ -30,9 +29,8 @@ pub(super) enum Stuck {
 impl Stuck {
     /// False for a fault of the machine.
     pub(crate) fn is_about_the_file(&self) -> bool {
-        let read = |error: &FatError| matches!(error, FatError::Elf(ElfError::Read { .. }));
         match self {
-            Self::Elf(error) => !read(error),
+            Self::Fat(error) => !error.is_of_the_system(),
             Self::Bundle(error) => !matches!(error, BundleError::Io(_)),
             Self::Target(_) | Self::Moved | Self::Older { .. } | Self::Runtime { .. } => true,
             Self::Io(_) | Self::Open(_) => false,

@@ -1,16 +1,14 @@
 use std::ops::Range;
 
-use super::emptied::{Emptying, not_zero};
 use super::pages::Pages;
-use super::{FatElf, FatError, RECORD, tail};
+use super::{FatElf, tail};
 use crate::ReadAt;
 use crate::elf::builder::{ElfBuilder, TablePlace, round_up};
-use crate::elf::edit_plan::EditPlan;
-use crate::elf::edits::Edits;
 use crate::elf::error::ElfError;
 use crate::elf::header::{SEGMENT_SIZE, Segment};
 use crate::elf::layout::{ALIGN, MOST_HEADERS, Slot};
 use crate::elf::relocate::Block;
+use crate::fat::{Emptying, FatError, Part, RECORD, check_rest};
 
 const SYMBOL: u64 = 24;
 const SYMBOL_SECTION: u64 = 6;
@@ -24,26 +22,10 @@ impl FatElf {
         lengths: &[u64],
         marker: &[u8],
     ) -> Result<Emptying, FatError> {
-        self.check_rest(file, lengths)?;
-        let (pages, work) = self.work(file, marker)?;
-        work.plan(pages)
-    }
-
-    fn check_rest(&self, file: &impl ReadAt, lengths: &[u64]) -> Result<(), FatError> {
-        let mut bundles: Vec<Range<u64>> = Vec::new();
-        for (place, length) in self.bundles().into_iter().zip(lengths) {
-            bundles.push(place.start..place.start.saturating_add(*length).min(place.end));
-        }
-        bundles.sort_by_key(|bundle| bundle.start);
         let section = self.section();
-        let ends = [section.offset].into_iter().chain(bundles.iter().map(|bundle| bundle.end));
-        let starts = bundles.iter().map(|bundle| bundle.start).chain([section.file_end()]);
-        for (from, to) in ends.zip(starts) {
-            if let Some(at) = not_zero(file, from..to)? {
-                return Err(FatError::Stray { at });
-            }
-        }
-        Ok(())
+        check_rest(file, section.offset..section.file_end(), self.bundles(), lengths)?;
+        let (pages, work) = self.work(file, marker)?;
+        work.plan(&pages)
     }
 
     fn work<'w, R: ReadAt>(
@@ -106,28 +88,36 @@ impl<R: ReadAt> Work<'_, R> {
         Ok(Some(bytes))
     }
 
-    fn plan(mut self, pages: Pages) -> Result<Emptying, FatError> {
-        let (content, moves) = self.retained_content(&pages)?;
+    fn plan(mut self, pages: &Pages) -> Result<Emptying, FatError> {
+        let (content, moves) = self.retained_content(pages)?;
         let section = self.fat.section();
+        // Bytes of bundles that share a page with others become zeros.
         let cleared = pages.gone.end.max(section.offset + content.len() as u64)..section.file_end();
         self.clear(&moves)?;
-        self.redirect(&pages)?;
-        self.redirect_symbols(&pages, content, &moves)?;
+        self.redirect(pages)?;
+        self.redirect_symbols(pages, content, &moves)?;
         self.builder.write_dynamic()?;
         self.builder.write_symbols()?;
-        self.divide(&pages);
+        self.divide(pages);
         self.builder.update_own_header();
         self.builder.write_table(|offset| pages.moved(offset))?;
-        let tail = tail::written(self.fat, &mut self.builder, &pages)?;
+        let tail = tail::written(self.fat, &mut self.builder, pages)?;
         let mut overlays = self.builder.overlays()?;
         for overlay in &mut overlays {
             overlay.offset = pages.moved(overlay.offset);
         }
-        let (old_len, new_len) = (tail.offset, tail.end());
+        let lengths = (self.fat.info.file_len, tail.end());
+        let old = |old: u64| Part { new: pages.moved(old), old: Some(old) };
+        let zeros = |new| Part { new, old: None };
+        let parts = vec![
+            old(0),
+            old(pages.gone.end),
+            zeros(pages.moved(cleared.start)),
+            old(cleared.end),
+            zeros(tail.offset),
+        ];
         overlays.push(tail);
-        let (steps, edits) = (Vec::new(), Edits::default());
-        let plan = EditPlan { old_len, new_len, overlays, steps, edits };
-        Ok(Emptying { gone: pages.gone, cleared, plan, old_len: self.fat.info.file_len })
+        Ok(Emptying::new(parts, overlays, lengths))
     }
 
     fn retained_content(&mut self, pages: &Pages) -> Result<(Vec<u8>, Moves), FatError> {
@@ -189,10 +179,10 @@ impl<R: ReadAt> Work<'_, R> {
 
     fn redirect(&mut self, pages: &Pages) -> Result<(), FatError> {
         let (fat, marker) = (self.fat, pages.marker.start);
-        for record in &fat.records {
+        for record in &fat.records.list {
             let offset = self.offset_of(record.address, RECORD as u64)?;
             let old = self.builder.old(offset, RECORD as u64)?;
-            self.builder.write(offset, &fat.redirected(record, &old, marker))?;
+            self.builder.write(offset, &fat.records.redirected(record, &old, 0, marker))?;
             if let Some(addend) = record.addend {
                 self.builder.write(self.offset_of(addend, 8)?, &marker.to_le_bytes())?;
             }

@@ -1,9 +1,10 @@
 use std::ops::Range;
 
-use super::{FatElf, FatError};
+use super::FatElf;
 use crate::elf::builder::round_up;
 use crate::elf::error::ElfError;
 use crate::elf::header::Segment;
+use crate::fat::FatError;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pages {

@@ -1,31 +1,23 @@
 use std::ops::Range;
 
-use super::emptied::not_zero;
 use super::references::References;
 use super::tail::hole_alignment;
-use super::{ADDRESS, FatElf, FatError, RECORD, names, section};
+use super::{FatElf, names, section};
 use crate::ReadAt;
 use crate::elf::error::ElfError;
 use crate::elf::header::{Section, Segment, read_bytes};
 use crate::elf::info::{ElfInfo, inspect};
 use crate::elf::verify::{Freed, verify_freed};
 use crate::elf::violation::Violation;
+use crate::fat::{ADDRESS, FatError, RECORD, not_zero};
 use base::names::offload::MARKER;
 use object::elf;
 
 const SYMBOL_PLACE: Range<u64> = 6..16;
 
-/// Verifies that `new` is `old` without its bundles, with the marker: every other byte is at its
-/// address, and every reference to a bundle leads to the marker.
-///
-/// # Errors
-/// The differences as [`ElfError::Verification`], or a read error.
-pub fn prove(old: &impl ReadAt, new: &impl ReadAt, marker: &[u8]) -> Result<(), FatError> {
-    FatElf::read(old)?.prove(old, new, marker)
-}
-
 impl FatElf {
-    /// Verifies like [`prove`]; `old` is the file of these facts.
+    /// Verifies that `new` is `old`, the file of these facts, without its bundles. Differences are an
+    /// [`ElfError::Verification`].
     pub fn prove(
         &self,
         old: &impl ReadAt,
@@ -48,8 +40,8 @@ impl FatElf {
 }
 
 fn changed(fat: &FatElf) -> Vec<Range<u64>> {
-    let records = fat.records.iter().map(|it| it.address..it.address + RECORD as u64);
-    let addends = fat.records.iter().filter_map(|it| it.addend).map(|at| at..at + 8);
+    let records = fat.records.list.iter().map(|it| it.address..it.address + RECORD as u64);
+    let addends = fat.records.list.iter().filter_map(|it| it.addend).map(|at| at..at + 8);
     let symbols = fat.symbols.iter().map(|at| at + SYMBOL_PLACE.start..at + SYMBOL_PLACE.end);
     records.chain(addends).chain(symbols).collect()
 }
@@ -148,13 +140,13 @@ impl<O: ReadAt, N: ReadAt> Proof<'_, O, N> {
         let table = super::addresses(&self.now.sections[table]);
         let references = References::read(self.now, self.new, &(marker..place.end), &table)?;
         references.symbols_of(&[marker])?;
-        for record in &self.fat.records {
+        for record in &self.fat.records.list {
             let part = "the records of its offload bundles";
             let offset = self.fat.info.offset_of(record.address, RECORD as u64);
             let offset = offset.ok_or(FatError::Unreadable)?;
             let old = read_bytes(self.old, self.fat.info.file_len, offset, RECORD as u64, part)?;
             let new = self.read(record.address, RECORD as u64)?;
-            if new != self.fat.redirected(record, &old, marker) {
+            if new != self.fat.records.redirected(record, &old, 0, marker) {
                 return Err(broken(format!("the record at {:#x} is wrong", record.address)));
             }
             let word = self.now.word_at(self.new, record.address + ADDRESS);

@@ -3,10 +3,10 @@ use std::ops::Range;
 
 use object::endian::LittleEndian as LE;
 
-use super::{ADDRESS, FatError, RECORD};
 use crate::ReadAt;
 use crate::elf::info::ElfInfo;
 use crate::elf::pointers::{Filled, place_of};
+use crate::fat::{ADDRESS, FatError, RECORD};
 
 pub(super) struct References {
     filled: BTreeMap<u64, Vec<Filled>>,

@@ -1,11 +1,12 @@
 use object::elf;
 
 use super::pages::Pages;
-use super::{FatElf, FatError, names};
+use super::{FatElf, names};
 use crate::ReadAt;
 use crate::elf::builder::{ElfBuilder, round_up};
-use crate::elf::edit_plan::Overlay;
 use crate::elf::header::{SECTION_SIZE, Section, Segment};
+use crate::fat::FatError;
+use crate::overlay::Overlay;
 use base::names::offload::MARKER;
 
 const E_SHOFF: u64 = 40;
