@@ -89,7 +89,7 @@ fn narrower_contracts_are_losses_that_a_line_allows() {
             &[("license \"MIT\"", "license \"BSD-2-Clause\"")],
             "`rocm` has the licence BSD-2-Clause now, not MIT",
         ),
-        (&[(path, "")], "`rocm-sdk-core` no longer adds 1 directory to sys.path: "),
+        (&[(path, "")], "`rocm-sdk-core` loses 1 directory of sys.path: "),
         (
             &[(
                 "        directory \"core\" \"lib\" \"lib/llvm/lib\" \"lib/rocm_sysdeps/lib\"\n",

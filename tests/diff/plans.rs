@@ -369,6 +369,11 @@ fn long_descriptions_are_cut_to_the_changed_words() {
 fn shows_unowned_files_by_artifact() {
     let (all, some) = (Case::new(&[core(""), libs("")], ENTRIES), Case::new(&[core("")], ENTRIES));
     let text = difference(&all, &some);
-    assert!(text.ends_with("unowned\n  + **    2 files    20 B  blas_lib_generic\n"), "{text}");
+    assert!(
+        text.ends_with(
+            "unowned\n  + **                            2 files   20 B  blas_lib_generic\n"
+        ),
+        "{text}"
+    );
     assert!(difference(&some, &all).contains("unowned\n  - **"), "{}", difference(&some, &all));
 }

@@ -252,7 +252,7 @@ fn targets_that_are_refused() {
     );
 }
 
-/// Returns the path that the stub run_successfully make of `target` in the directory `dir`.
+/// Returns the path that the stub must make of `target` in the directory `dir`.
 fn resolved(dir: &Path, target: &str) -> String {
     let mut dir = dir.to_owned();
     let mut rest = target;

@@ -139,7 +139,7 @@ impl Comparison<'_> {
                     && mapped
                     && bytes(self.new, self.new_file, other) == want
             });
-            // The kernel reads the interpreter name by offset, mapped or not; notes are violations by
+            // The kernel reads the interpreter name by offset, mapped or not; notes are found by
             // address.
             let was_mapped =
                 self.old.offset_of(segment.address, segment.file_size) == Some(segment.offset);

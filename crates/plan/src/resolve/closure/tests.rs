@@ -28,7 +28,7 @@ fn describe(need: &Need<'_>) -> String {
         Resolved::ThroughLoader { found, loader } => {
             format!("{} by way of {}", paths(&[*found]), paths(&[*loader]))
         }
-        Resolved::Luck(file) => format!("by by_luck {}", paths(&[*file])),
+        Resolved::Luck(file) => format!("by luck {}", paths(&[*file])),
         Resolved::System(rule) => format!("by {}", line(&rule.name.place)),
         Resolved::Windows => "by Windows".to_owned(),
         Resolved::Missing(rule) => format!("missing by {}", line(&rule.name.place)),
@@ -113,7 +113,7 @@ fn targets_of_devel_links_must_be_installed() {
     let p =
         |lines: &str| needs(&[core.clone(), devel(lines)], entries, "x-devel", "_x_devel/lib/p");
     let (required, by_luck) =
-        ("libx.so.1 _x_core/lib/libx.so.1", "libx.so.1 by by_luck _x_core/lib/libx.so.1");
+        ("libx.so.1 _x_core/lib/libx.so.1", "libx.so.1 by luck _x_core/lib/libx.so.1");
     assert_eq!(p("artifacts-of \"core\"\nartifact \"b\""), [required]);
     assert_eq!(p("requires \"core\"\nartifact \"a\"\nartifact \"b\""), [required]);
     assert_eq!(p("artifact \"a\"\nartifact \"b\"")[0].split(';').next(), Some(by_luck));
@@ -201,7 +201,7 @@ fn a_package_counts_as_installed_if_each_selector_with_the_dependent_requires_it
     let with = |lines: &str| format!("{lines}\nextra \"libs\" package=\"libs\"");
     let (core, nothing) = (with("requires \"core\""), with(""));
     let (required, by_luck) =
-        ("libx.so.1 _x_core/lib/libx.so.1", "libx.so.1 by by_luck _x_core/lib/libx.so.1");
+        ("libx.so.1 _x_core/lib/libx.so.1", "libx.so.1 by luck _x_core/lib/libx.so.1");
     let cases = [
         (vec![selector("x", &core)], required),
         (vec![selector("x", &core), selector("y", &core)], required),

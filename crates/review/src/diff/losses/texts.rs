@@ -128,7 +128,7 @@ fn text(group: &Group, things: &Things, most: usize) -> String {
         LossKind::Leads if to.is_empty() => format!("find_library finds no library for {list} now"),
         LossKind::Leads => format!("find_library finds another library for {list} now: {to}"),
         LossKind::PythonPath => {
-            format!("`{of}` no longer adds {} to sys.path: {list}", counted(count, "directory"))
+            format!("`{of}` loses {} of sys.path: {list}", counted(count, "directory"))
         }
         LossKind::Variable => {
             format!("`{of}` loses {} of {to}: {list}", counted(count, "directory"))
