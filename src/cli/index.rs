@@ -54,8 +54,8 @@ pub struct IndexArgs {
     #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
     pub public: Option<Address>,
 
-    /// Directory of the manifest, or `built-in`; its `ignore` lines accept findings [default: the
-    /// current directory, else built-in]
+    /// Directory of the manifest, or `built-in` for the program's own; their `ignore` lines accept
+    /// findings [default: this directory, else built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
     pub manifest: Option<PathBuf>,
 
