@@ -99,7 +99,7 @@ fn narrower_contracts_are_losses_that_a_line_allows() {
         ),
         (
             &[(preload, "\"lib/librocprof-sys-dl.so\"")],
-            "lib/librocprof-sys-dl.so of `rocm-profiler` cannot be preloaded: it only forwards",
+            "lib/librocprof-sys-dl.so of `rocm-profiler` cannot be preloaded now: it forwards",
         ),
         (
             &[

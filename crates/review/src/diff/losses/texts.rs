@@ -133,7 +133,7 @@ fn text(group: &Group, things: &Things, most: usize) -> String {
         LossKind::Variable => {
             format!("`{of}` loses {} of {to}: {list}", counted(count, "directory"))
         }
-        LossKind::Forward => format!("{list} of `{of}` cannot be preloaded: it only forwards"),
+        LossKind::Forward => format!("{list} of `{of}` cannot be preloaded now: it forwards"),
         LossKind::Expands => {
             format!(
                 "{} of `{of}` {} not use the devel tree now: {list}",
