@@ -27,7 +27,7 @@ use index::publish::{self, Form, Layout, Mirror, Retention};
 use index::simple;
 use index::store::Directory;
 use manifest::{Dated, Manifest};
-use record::gate::{self, Entrant, Gate};
+use record::gate::{self, Gate, PackageFile};
 
 #[expect(dead_code, reason = "tests hide objects, too")]
 #[path = "../tests/publishing/failing.rs"]
@@ -180,7 +180,7 @@ fn verify(dir: &Path) {
     let found = wheel::package::packages(dir).unwrap();
     let entrants = found.into_iter().map(|found| {
         let name = found.path.file_name().unwrap().to_string_lossy().into_owned();
-        Entrant { path: found.path, form: found.form, name, file_name: None }
+        PackageFile { path: found.path, form: found.form, name, file_name: None }
     });
     let packages = gate::read(&entrants.collect::<Vec<_>>(), &targets).unwrap();
     let set = Set { packages, environment: &|_: &str| true, targets: None };

@@ -26,7 +26,7 @@ use base::source::{Problems, Source};
 use catalog::{self, Catalog, CatalogEntry};
 use fs_err as fs;
 use manifest::{Beside, Manifest};
-use plan::resolve::explain::{Asked, Explainer, ManifestByMode, explanation_text};
+use plan::resolve::explain::{Argument, Explainer, ManifestByMode, explanation_text};
 use plan::{Plan, Request, Templates};
 use review::diff;
 use review::diff::Contents;
@@ -242,7 +242,7 @@ fn explained(manifest: &Manifest, catalog: &Catalog, path: &str) -> String {
     let request = Request { version: "7.2.0".parse().ok(), ..Request::default() };
     let modes = ManifestByMode::new(manifest, catalog, &request);
     let explainer = decoded(Explainer::new(&modes, catalog, &templates(), &request));
-    let Ok(Asked::Path(path)) = explainer.find(path) else { panic!("{path} is unknown") };
+    let Ok(Argument::Path(path)) = explainer.find(path) else { panic!("{path} is unknown") };
     explanation_text(&explainer.explain(&path), false)
 }
 

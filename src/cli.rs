@@ -54,7 +54,7 @@ pub use allow::AllowArgs;
 pub use artifact::PackArgs;
 pub use artifacts::{ArtifactArgs, DemandArgs};
 pub use audit::AuditArgs;
-pub use build::{AN_INSTALLATION, BuildArgs, More};
+pub use build::{AN_INSTALLATION, BuildArgs, ProjectOption};
 pub use cache::{
     CacheArgs, CacheCommand, CacheCommandArgs, PruneArgs, StatsArgs, VerifyCacheArgs, WhichCache,
 };

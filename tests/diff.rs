@@ -18,12 +18,40 @@ mod plans;
 mod published;
 #[path = "diff/verdict.rs"]
 mod verdict;
-use plan::Plan;
+use catalog::Catalog;
+use manifest::Manifest;
+use plan::resolve::AllowedLosses;
+use plan::{Lost, Plan, Request};
 use review::diff;
-use review::diff::{Contents, Diff};
+use review::diff::{Allowances, Contents, Diff};
+
+use crate::planning::support::runtime;
+
+/// Returns a package `x-core` of the artifact `base`.
+fn core(lines: &str) -> String {
+    runtime("core", &format!("artifact \"base\" \"lib\"\n{lines}"))
+}
+
+/// Returns a package `x-libs` of the artifact `blas`.
+fn libs(lines: &str) -> String {
+    runtime("libs", &format!("artifact \"blas\" \"lib\"\n{lines}"))
+}
 
 fn differ(old: &Plan, new: &Plan) -> Diff {
     diff::diff(&Contents::of_plan("old", old), &Contents::of_plan("new", new))
+}
+
+/// Compares two plans, with the losses that lines of the new manifest allow.
+fn differ_with_allowances(
+    (old_manifest, old): (&Manifest, &Plan),
+    (new_manifest, new): (&Manifest, &Plan),
+    catalog: &Catalog,
+    request: &Request,
+) -> Diff {
+    let lines = AllowedLosses::new(Some(old_manifest), new_manifest, catalog, request);
+    let allows = |lost: &Lost<'_>| lines.of(lost);
+    let contents = Contents::of_plan("new", new).with_allowances(Allowances(&allows));
+    diff::diff(&Contents::of_plan("old", old), &contents)
 }
 
 /// Returns the differences by package: the text without its verdict, header and table.

@@ -72,7 +72,7 @@ fn a_glob_of_file_names_is_corrected() {
         let output = explain(&[glob]);
         assert_eq!(output.status.code(), Some(status), "{}", text(&output.stdout));
         let messages = program::said(&output);
-        let proposed = format!("rockpack explain '**/{glob}'");
+        let proposed = format!("`**/{glob}` matches ");
         assert!(
             messages.contains("at any depth, such as `") && messages.contains(&proposed),
             "{messages}"

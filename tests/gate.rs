@@ -74,7 +74,7 @@ fn errors(dir: &Path) -> BTreeSet<Code> {
             let wheel = Wheel::open(&path, &file).unwrap();
             let members: Vec<_> =
                 wheel.parts().into_iter().flat_map(|part| wheel.read(part).unwrap()).collect();
-            wheel.conclude(members)
+            wheel.into_package(members)
         } else {
             read::sdist(&path, &file).unwrap()
         };

@@ -206,7 +206,7 @@ fn faults(dir: &TempDir) -> Vec<String> {
     });
     let sdist = sdist.unwrap();
     let broken = sdist.broken.iter().map(ToString::to_string);
-    broken.chain(sdist.faults.iter().filter_map(Fault::refusal)).collect()
+    broken.chain(sdist.faults.iter().filter_map(Fault::rejection_reason)).collect()
 }
 
 #[test]

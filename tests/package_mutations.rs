@@ -93,7 +93,7 @@ fn all_read(dir: &Path) -> bool {
         let changed = audit::audit(&[&found.path]).is_ok()
             & retag::retag(&found.path, &tag, &dir.join("retagged")).is_ok();
         fs_err::remove_dir_all(dir.join("retagged")).ok();
-        changed & wheel.conclude(members).faults.is_empty()
+        changed & wheel.into_package(members).faults.is_empty()
     } else {
         read::sdist(&found.path, SDIST).unwrap().faults.is_empty()
     };

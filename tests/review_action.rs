@@ -61,7 +61,7 @@ fn a_pull_request_with_a_loss_or_a_new_warning_fails_after_its_comment_is_writte
     edit(exclude, &format!("{exclude}    exclude \"lib/llvm/lib/clang/**\"\n"));
     let (status, comment, err) = review();
     assert_eq!(status, Some(1), "{err}");
-    let verdict = "> [!CAUTION]\n> **users of `rocm-sdk-core` alone lose 1 file";
+    let verdict = "> [!CAUTION]\n> **users of only `rocm-sdk-core` lose 1 file";
     assert!(comment.contains(verdict) && err.contains("::error"), "{comment}{err}");
     assert!(fs::read_to_string(dir.join("summary.md")).unwrap().contains("rocm-sdk-libraries"));
     let library = "    find-library \"rpp\"\n";
@@ -95,7 +95,7 @@ fn with<'v>(more: &[(&'v str, &'v str)]) -> BTreeMap<&'v str, &'v str> {
 fn later(values: &BTreeMap<&str, &str>, outcome: Outcome) -> Vec<String> {
     let steps = action::steps(&file(".github/actions/review/action.yml"));
     let context = Context { values, outcome };
-    let later = steps.iter().skip(1).filter(|step| action::runs(step, &context));
+    let later = steps.iter().skip(1).filter(|step| action::should_run(step, &context));
     later.map(|step| step.name.clone()).collect()
 }
 
@@ -119,7 +119,7 @@ fn steps_read_the_values_that_github_fills_in() {
         let values = with(values);
         let context = Context { values: &values, outcome: Outcome::Success };
         let (_, text) = steps[0].env.iter().find(|(name, _)| name == "BASE").unwrap();
-        action::filled(text, &context)
+        action::interpolate(text, &context)
     };
     assert_eq!(base(&[]), "HEAD~1");
     assert_eq!(base(&[("github.base_ref", "main")]), "origin/main");

@@ -382,7 +382,7 @@ fn found_in(path: &Path) -> usize {
     let wheel = Wheel::open(path, "demo").unwrap();
     let members: Vec<_> =
         wheel.parts().into_iter().flat_map(|part| wheel.read(part).unwrap()).collect();
-    let package = wheel.conclude(members);
+    let package = wheel.into_package(members);
     let set = Set { packages: vec![package], environment: &|_: &str| false, targets: None };
     judge(&set, check::Command::Verify).len()
 }

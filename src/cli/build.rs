@@ -124,7 +124,7 @@ pub struct BuildArgs {
         hide_possible_values = true,
         help_heading = "Projects"
     )]
-    pub projects: Vec<More>,
+    pub projects: Vec<ProjectOption>,
 
     /// Directory for packages (OUT/dist), and projects' logs (OUT/logs), documentation (OUT/docs)
     /// and kept files (OUT/kept)
@@ -156,7 +156,7 @@ pub struct BuildArgs {
 
 /// Additional work on projects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum More {
+pub enum ProjectOption {
     Tests,
     Docs,
     Rebuild,
@@ -164,9 +164,9 @@ pub enum More {
 }
 
 impl BuildArgs {
-    /// Returns whether this work is asked for.
-    pub fn asks(&self, more: More) -> bool {
-        self.projects.contains(&more)
+    /// Returns whether `--projects` has this value.
+    pub fn has_project_option(&self, option: ProjectOption) -> bool {
+        self.projects.contains(&option)
     }
 }
 

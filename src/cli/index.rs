@@ -20,15 +20,15 @@ use super::AllowArgs;
 ///           simple/ for --index-url
 /// DIR/index.html links to all.
 ///
-/// Selectors for another index (`index "whl"`) get pages in `whl` below each of these places: with
-/// them instead of the other selectors, and all other packages.
+/// Selectors with a line `index "whl"` get further pages in `whl` below each of these places. These
+/// pages have those selectors in place of the others, and all other packages.
 ///
-/// An update reads only packages with another name, size or time (DIR/.rockpack-index.json).
-/// Clients may read meanwhile. Equal packages give equal pages.
+/// An update reads only packages whose name, size or time changed (DIR/.rockpack-index.json).
+/// Clients may read the pages during an update. Equal packages give equal pages.
 ///
 /// FILE.yanked next to a package yanks it (PEP 592); its text is the reason, unless it is `false`.
-/// Attestations (PEP 740), FILE.publish.attestation and FILE.slsa.attestation, become
-/// FILE.provenance, which pages name with --public.
+/// Attestations (PEP 740), FILE.publish.attestation and FILE.slsa.attestation, are combined into
+/// FILE.provenance. With --public, pages link to it.
 /// Files with the same name and different content in one index are an error. New and changed
 /// packages must pass `rockpack wheel verify` alone; --allow accepts findings.
 ///
@@ -59,16 +59,16 @@ pub struct IndexArgs {
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
     pub manifest: Option<PathBuf>,
 
-    /// Remove this package from the pages, then delete it; may be repeated
+    /// Remove packages with this file name from the pages, then delete them; may be repeated
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub remove: Vec<PathBuf>,
 
-    /// Leave out unreadable packages, and name them
+    /// Leave out unreadable packages, with a warning for each
     #[arg(long)]
     pub skip_broken: bool,
 
-    /// Replace index pages of another program or of `rockpack index publish`, with the loss of
-    /// their yanks and other facts
+    /// Replace index pages of another program or of `rockpack index publish`; their yanks and other
+    /// data are lost
     #[arg(long)]
     pub overwrite: bool,
 
@@ -83,7 +83,7 @@ pub enum IndexLayout {
     Simple,
     /// A page for each directory, for --find-links
     Flat,
-    /// Both, for each group of CI runs
+    /// Both, for each group of each CI run
     Run,
 }
 
@@ -99,11 +99,11 @@ impl From<IndexLayout> for Layout {
 
 const INDEX_EXAMPLES: &str = "\
 Examples:
-  Index what was built, and install from it:
+  Index built packages, and install from the index:
     rockpack index write out/dist
     pip install --index-url file://$PWD/out/dist/simple/ rocm-sdk-core
 
-  A page that pip's --find-links takes, for a web server:
+  Pages for --find-links:
     rockpack index write --layout flat out/dist
 
   Runs of CI, in a copy of the bucket:

@@ -69,8 +69,8 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     if let Some(projects) = &projects {
         ui::events::phase(Phase::Projects);
         let packages = execute::packages(&packed.built);
-        let made_before = (&packed.inputs, &*packages);
-        projects::build(args, &manifest, &packed.plan, projects, made_before)?;
+        let from_artifacts = (&packed.inputs, &*packages);
+        projects::build(args, &manifest, &packed.plan, projects, from_artifacts)?;
     }
     packed.missed.map_or(Ok(()), |missed| Err(missed.into()))
 }

@@ -29,7 +29,7 @@ pub fn run(args: &DiffArgs) -> Result<(), Failure> {
         let (old, new) = (old.map(AsRef::as_ref), new.map(AsRef::as_ref));
         let (old, new) = if Sides::plans(old) {
             let new = sides.read(Which::New, new)?;
-            (last_good::old(&sides, old, &new)?, new)
+            (last_good::read_old_side(&sides, old, &new)?, new)
         } else {
             let new = sides.read(Which::New, new)?;
             (sides.read(Which::Old(Some(&new)), old)?, new)

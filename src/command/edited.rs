@@ -6,7 +6,7 @@ use fs_err as fs;
 
 use base::source::{Code, Problem, Problems};
 use base::text::with_causes;
-use record::gate::Entrant;
+use record::gate::PackageFile;
 use wheel::archive::zip::ZipError;
 use wheel::edit::{Made, MakeError, Prepared};
 use wheel::package::OpenError;
@@ -56,7 +56,7 @@ impl Edited<'_> {
             Ok(())
         })?;
         let manifest = inputs::manifest::quietly(self.manifest)?;
-        let entrants: Vec<_> = prepared.iter().filter_map(entrant).collect();
+        let entrants: Vec<_> = prepared.iter().filter_map(package_file).collect();
         let passed =
             gate::for_command(check::Command::Edit, &manifest, self.allowed).check_as(&entrants);
         passed.map_err(|error| gate::failure(&error))?;
@@ -73,8 +73,8 @@ impl Edited<'_> {
     }
 }
 
-fn entrant(prepared: &Prepared) -> Option<Entrant> {
-    Entrant::renamed(prepared.file(), prepared.place())
+fn package_file(prepared: &Prepared) -> Option<PackageFile> {
+    PackageFile::with_final_path(prepared.file(), prepared.place())
 }
 
 fn for_each<W>(

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 use ::index::simple::{self, IndexError, Options, Summary};
 use base::source::{Code, Problem};
@@ -37,12 +38,25 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
     print(&summary_text(args, &summary))
 }
 
+/// Returns the file names of the packages to remove. A path must be below the directory, because a
+/// package of the same name would be removed instead of it.
 fn removed(args: &IndexArgs) -> Result<BTreeSet<String>, Failure> {
-    let name = |path: &std::path::PathBuf| {
-        path.file_name().map(|name| name.to_string_lossy().into_owned())
+    let name = |path: &PathBuf| {
+        let name = path.file_name()?.to_string_lossy().into_owned();
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let is_below = |parent: &Path| {
+            let (parent, dir) = (parent.canonicalize(), args.dir.canonicalize());
+            parent.is_ok_and(|parent| dir.is_ok_and(|dir| parent.starts_with(dir)))
+        };
+        parent.is_none_or(is_below).then_some(name)
     };
-    let names: Option<_> = args.remove.iter().map(name).collect();
-    names.ok_or_else(|| environment("give --remove the file names of packages"))
+    let names = args.remove.iter().map(|path| {
+        name(path).ok_or_else(|| {
+            let (path, dir) = (path.display(), args.dir.display());
+            environment(format!("--remove {path}: give the file name of a package in {dir}"))
+        })
+    });
+    names.collect()
 }
 
 fn summary_text(args: &IndexArgs, summary: &Summary) -> String {

@@ -75,7 +75,7 @@ pub fn of_plan(
 ) -> Result<Vec<Finding>, Failure> {
     let arguments = PackageArguments::from_packages(packages);
     let targets = Arc::new(Targets::new(manifest.families.target_names()));
-    let read = gate::read(&arguments.entrants(), &targets)
+    let read = gate::read(&arguments.package_files(), &targets)
         .map_err(|error| environment(error.to_string()))?;
     let system = System(manifest);
     let set = system.set(&targets, read);
@@ -92,7 +92,7 @@ fn checked<'s>(
     arguments: &PackageArguments,
     plan: Option<&(String, Plan)>,
 ) -> Result<(Vec<Package<'s>>, Vec<Finding>, Problems), Failure> {
-    let packages = gate::read(&arguments.entrants(), targets)
+    let packages = gate::read(&arguments.package_files(), targets)
         .map_err(|error| environment(error.to_string()))?;
     let set = system.set(targets, packages);
     let mut findings = judge(&set, Command::Verify);

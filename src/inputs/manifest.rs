@@ -121,7 +121,7 @@ pub fn decode_with(
         let message = format!("no {}, which packages need", file.display());
         return Err(Problem::error(Code::Environment, message).help(WHERE).into());
     }
-    let functions = resolve::functions(&manifest, &templates);
+    let functions = resolve::undefined_script_functions(&manifest, &templates);
     if functions.has_errors() { Err(functions.into()) } else { Ok(manifest) }
 }
 

@@ -1,27 +1,28 @@
-//! Fields of the contract: each narrower one is a line of the verdict, which a line of the manifest
-//! allows.
+//! Losses by narrower fields of the contract: each is reported first, and can be allowed with a line
+//! `ignore "loss"`.
 
 use std::path::Path;
 
 use base::source::Code;
 use catalog::Catalog;
 use manifest::Manifest;
-use plan::resolve::{self, AllowedLosses};
-use plan::{Lost, Plan, Request, Templates};
+use plan::resolve;
+use plan::{Plan, Request, Templates};
 use review::contract::{self, Contracts, Saved};
-use review::diff::{self, Allowances, Contents, Diff};
+use review::diff::{self, Contents, Diff};
 
-use super::differ;
+use super::{differ, differ_with_allowances};
 use crate::planning::support::{Case, runtime};
 use crate::repository;
 
-struct Shipped {
+/// The built-in manifest, planned on a golden catalog.
+struct BuiltIn {
     catalog: Catalog,
     packages: String,
     families: String,
 }
 
-impl Shipped {
+impl BuiltIn {
     fn new() -> Self {
         let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden");
         Self {
@@ -45,23 +46,20 @@ impl Shipped {
         resolve::plan(manifest, &self.catalog, &Templates::from(templates), &request).unwrap().0
     }
 
-    fn compared(&self, old: (&Manifest, &Plan), new: &Manifest) -> Diff {
+    fn compare(&self, old: (&Manifest, &Plan), new: &Manifest) -> Diff {
         let plan = self.plan(new);
-        let lines = AllowedLosses::new(Some(old.0), new, &self.catalog, &Request::default());
-        let allows = |lost: &Lost<'_>| lines.of(lost);
-        let contents = Contents::of_plan("new", &plan).with_allowances(Allowances(&allows));
-        diff::diff(&Contents::of_plan("old", old.1), &contents)
+        differ_with_allowances(old, (new, &plan), &self.catalog, &Request::default())
     }
 }
 
-/// Widest line of a verdict on a terminal.
+/// Columns that these verdicts keep to by shortening their lists.
 const WIDEST: usize = 80;
 
 #[test]
-fn each_narrower_field_is_the_first_line_of_the_verdict_and_can_be_allowed() {
-    let shipped = Shipped::new();
-    let old = shipped.manifest(&[], "");
-    let plan = shipped.plan(&old);
+fn narrower_contracts_are_losses_that_a_line_allows() {
+    let built_in = BuiltIn::new();
+    let old = built_in.manifest(&[], "");
+    let plan = built_in.plan(&old);
     let texts = [
         ("    license-text \"share/doc/*/copyright\" optional=\"Debian's name for it\"\n", ""),
         (
@@ -76,11 +74,11 @@ fn each_narrower_field_is_the_first_line_of_the_verdict_and_can_be_allowed() {
     let cases: &[(&[(&str, &str)], &str)] = &[
         (
             &[("requires-python \">=3.10\"", "requires-python \">=3.13\"")],
-            "Python 3.10, 3.11, 3.12: every package cannot be installed",
+            "no package can be installed on Python 3.10, 3.11, 3.12",
         ),
         (
             &[("requires-python \">=3.10\"", "requires-python \">=3.10, <3.12\"")],
-            "Python 3.12, 3.13, 3.14, …: every package cannot be installed",
+            "no package can be installed on Python 3.12, 3.13, 3.14, …",
         ),
         (
             &[("module=\"rocm_profiler\"", "module=\"rocm_prof\"")],
@@ -91,7 +89,7 @@ fn each_narrower_field_is_the_first_line_of_the_verdict_and_can_be_allowed() {
             &[("license \"MIT\"", "license \"BSD-2-Clause\"")],
             "`rocm` has the licence BSD-2-Clause now, not MIT",
         ),
-        (&[(path, "")], "`rocm-sdk-core` takes 1 directory from sys.path: "),
+        (&[(path, "")], "`rocm-sdk-core` loses 1 directory of sys.path: "),
         (
             &[(
                 "        directory \"core\" \"lib\" \"lib/llvm/lib\" \"lib/rocm_sysdeps/lib\"\n",
@@ -101,7 +99,7 @@ fn each_narrower_field_is_the_first_line_of_the_verdict_and_can_be_allowed() {
         ),
         (
             &[(preload, "\"lib/librocprof-sys-dl.so\"")],
-            "lib/librocprof-sys-dl.so of `rocm-profiler` cannot be preloaded: it forwards",
+            "lib/librocprof-sys-dl.so of `rocm-profiler` cannot be preloaded now: it forwards",
         ),
         (
             &[
@@ -118,7 +116,7 @@ fn each_narrower_field_is_the_first_line_of_the_verdict_and_can_be_allowed() {
         ),
         (
             &[("find-library \"hipblas\" ", "find-library \"hipblas\" so=\"lib/libhipfft.so*\" ")],
-            "hipblas leads to another library now: libhipfft",
+            "find_library finds another library for hipblas now: libhipfft",
         ),
         (
             &[(
@@ -127,7 +125,10 @@ fn each_narrower_field_is_the_first_line_of_the_verdict_and_can_be_allowed() {
             )],
             "rocminfo of `rocm-sdk-core` starts bin/hipconfig now",
         ),
-        (&[(kept, "")], "the tree of `rocm-sdk-devel` has 2 links less: bin/amdlld, bin/amdllvm"),
+        (
+            &[(kept, "")],
+            "the devel tree of `rocm-sdk-devel` loses 2 links: bin/amdlld, bin/amdllvm",
+        ),
         (
             &[(
                 "    requires \"libraries\"\n",
@@ -137,13 +138,13 @@ fn each_narrower_field_is_the_first_line_of_the_verdict_and_can_be_allowed() {
         ),
     ];
     for (edits, expected) in cases {
-        let lost = shipped.compared((&old, &plan), &shipped.manifest(edits, ""));
-        let first = lost.verdict();
-        assert!(first.contains(expected), "{edits:?}\n{first}\n{:#?}", lost.losses);
+        let diff = built_in.compare((&old, &plan), &built_in.manifest(edits, ""));
+        let first = diff.verdict();
+        assert!(first.contains(expected), "{edits:?}\n{first}\n{:#?}", diff.losses);
         assert!(first.chars().count() <= WIDEST, "{first}");
-        assert!(lost.lost().count() > 0);
-        let allowing = shipped.manifest(edits, "\nignore \"loss\" reason=\"agreed\"\n");
-        let allowed = shipped.compared((&old, &plan), &allowing);
+        assert!(diff.lost().count() > 0);
+        let allowing = built_in.manifest(edits, "\nignore \"loss\" reason=\"agreed\"\n");
+        let allowed = built_in.compare((&old, &plan), &allowing);
         assert_eq!(allowed.lost().count(), 0, "{:#?}", allowed.losses);
         assert!(allowed.verdict().starts_with("nothing lost except"), "{}", allowed.verdict());
     }
@@ -156,45 +157,42 @@ fn a_line_for_one_package_and_name_allows_one_loss() {
         let lines = format!("artifact \"base\" \"lib\"\nscript \"a\" program=\"{program}\"");
         runtime("core", &lines)
     };
-    let allowed = |line: &str| {
+    let loss_count = |line: &str| {
         let old = Case::new(&[core("bin/a")], entries);
         let new = Case::new(&[core("bin/b"), line.to_owned()], entries);
-        let (was, is) = (old.plan(), new.plan());
-        let lines =
-            AllowedLosses::new(Some(&old.manifest()), &new.manifest(), &new.catalog, &new.request);
-        let allows = |lost: &Lost<'_>| lines.of(lost);
-        let contents = Contents::of_plan("new", &is).with_allowances(Allowances(&allows));
-        diff::diff(&Contents::of_plan("old", &was), &contents).lost().count()
+        let (old_plan, new_plan) = (old.plan(), new.plan());
+        let (old_side, new_side) = ((&old.manifest(), &old_plan), (&new.manifest(), &new_plan));
+        differ_with_allowances(old_side, new_side, &new.catalog, &new.request).lost().count()
     };
-    assert_eq!(allowed(""), 1);
-    assert_eq!(allowed("ignore \"loss\" package=\"core\" in=\"a\" reason=\"agreed\"\n"), 0);
-    assert_eq!(allowed("ignore \"loss\" package=\"core\" in=\"b\" reason=\"agreed\"\n"), 1);
+    assert_eq!(loss_count(""), 1);
+    assert_eq!(loss_count("ignore \"loss\" package=\"core\" in=\"a\" reason=\"agreed\"\n"), 0);
+    assert_eq!(loss_count("ignore \"loss\" package=\"core\" in=\"b\" reason=\"agreed\"\n"), 1);
 }
 
 #[test]
 fn wider_fields_lose_nothing() {
-    let shipped = Shipped::new();
+    let built_in = BuiltIn::new();
     let narrow = [
         ("requires-python \">=3.10\"", "requires-python \">=3.12\""),
         ("    python-path \"core\"", "    //python-path \"core\""),
         ("    keep-link \"bin/amdlld\"", "    //keep-link \"bin/amdlld\""),
         ("\"lib/librocprof-sys-dl.so\" as=\"copy\"", "\"lib/librocprof-sys-dl.so\""),
     ];
-    let old = shipped.plan(&shipped.manifest(&narrow, ""));
-    let new = shipped.plan(&shipped.manifest(&[], ""));
+    let old = built_in.plan(&built_in.manifest(&narrow, ""));
+    let new = built_in.plan(&built_in.manifest(&[], ""));
     assert_eq!(differ(&old, &new).losses, []);
 }
 
 #[test]
-fn a_saved_contract_is_an_old_side() {
-    let shipped = Shipped::new();
-    let plan = shipped.plan(&shipped.manifest(&[], ""));
+fn compares_with_a_saved_contract() {
+    let built_in = BuiltIn::new();
+    let plan = built_in.plan(&built_in.manifest(&[], ""));
     let json = serde_json::to_string(&contract::contracts(&plan)).unwrap();
     let planned = serde_json::to_string(&plan).unwrap();
-    assert!(Saved::is_one(&json).unwrap() && !Saved::is_one(&planned).unwrap());
+    assert!(Saved::is_contract(&json).unwrap() && !Saved::is_contract(&planned).unwrap());
     let saved = Saved::read(&json, &plan.version).unwrap();
     let losses = |edits: &[(&str, &str)]| -> Vec<String> {
-        let new = shipped.plan(&shipped.manifest(edits, ""));
+        let new = built_in.plan(&built_in.manifest(edits, ""));
         let old = Contents::of_saved("contract.json", &saved);
         let diff = diff::diff(&old, &Contents::of_plan("new", &new)).of_losses();
         assert!(diff.packages.is_empty() && diff.moved.is_empty());
@@ -202,12 +200,12 @@ fn a_saved_contract_is_an_old_side() {
     };
     assert_eq!(losses(&[]), [""; 0]);
     for (edit, expected) in [
-        (("\">=3.10\"", "\">=3.12\""), "Python 3.10, 3.11: every package cannot be installed"),
+        (("\">=3.10\"", "\">=3.12\""), "no package can be installed on Python 3.10, 3.11"),
         (
             ("script \"rocminfo\" \"amd-smi\"", "script \"rocminfo\""),
             "users of `rocm-sdk-core` lose 1 command: amd-smi",
         ),
-        (("find-library \"rpp\"\n", ""), "1 name of libraries is unknown now: rpp"),
+        (("find-library \"rpp\"\n", ""), "find_library does not know 1 name now: rpp"),
         (
             ("alias \"lib/libroctx64.so\" ", "alias "),
             "1 library (0 B) is in no package now: lib/libroctx64.so",
@@ -219,9 +217,9 @@ fn a_saved_contract_is_an_old_side() {
 }
 
 #[test]
-fn a_contract_is_read_again_and_names_no_version() {
-    let shipped = Shipped::new();
-    let plan = shipped.plan(&shipped.manifest(&[], ""));
+fn contracts_round_trip_and_contain_no_version() {
+    let built_in = BuiltIn::new();
+    let plan = built_in.plan(&built_in.manifest(&[], ""));
     let contracts = contract::contracts(&plan);
     let json = serde_json::to_string(&contracts).unwrap();
     assert_eq!(serde_json::from_str::<Contracts>(&json).unwrap(), contracts);

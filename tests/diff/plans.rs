@@ -2,8 +2,8 @@
 
 use base::names::Compression;
 
-use super::{differ, sections};
-use crate::planning::support::{Case, devel, package, runtime};
+use super::{core, differ, libs, sections};
+use crate::planning::support::{Case, devel, package};
 
 const ENTRIES: &str = "base_lib_generic lib/libx.so.1 so libx.so.1
                        base_lib_generic lib/libx.so link libx.so.1
@@ -17,21 +17,14 @@ const ENTRIES: &str = "base_lib_generic lib/libx.so.1 so libx.so.1
                        blas_lib_generic lib/libb.so.1 so libb.so.1
                        blas_lib_generic share/b text w";
 
-fn core(lines: &str) -> String {
-    runtime("core", &format!("artifact \"base\" \"lib\"\n{lines}"))
-}
-
-fn libs(lines: &str) -> String {
-    runtime("libs", &format!("artifact \"blas\" \"lib\"\n{lines}"))
-}
-
-fn told(old: &Case, new: &Case) -> String {
+fn difference(old: &Case, new: &Case) -> String {
     sections(&old.plan_and_warnings().0, &new.plan_and_warnings().0)
 }
 
 /// Returns the difference after replacing lines of the package `core`.
-fn edited(old: &str, new: &str) -> String {
-    told(&Case::new(&[core(old), libs("")], ENTRIES), &Case::new(&[core(new), libs("")], ENTRIES))
+fn difference_of_core(old: &str, new: &str) -> String {
+    let case = |lines: &str| Case::new(&[core(lines), libs("")], ENTRIES);
+    difference(&case(old), &case(new))
 }
 
 #[test]
@@ -70,11 +63,11 @@ fn another_version_and_suffix_are_no_difference_of_files() {
 #[test]
 fn a_directory_that_is_excluded_is_one_line_with_the_rule() {
     assert_eq!(
-        edited("", "exclude \"lib/data/**\""),
+        difference_of_core("", "exclude \"lib/data/**\""),
         "x-core\n  - lib/data/**  3 files  3.30 kB  unowned now: excluded by packages.kdl:12\n\nunowned\n  + lib/data/**  3 files  3.30 kB  base_lib_generic\n"
     );
     assert_eq!(
-        edited("exclude \"lib/data/**\"", ""),
+        difference_of_core("exclude \"lib/data/**\"", ""),
         "x-core\n  + lib/data/**  3 files  3.30 kB  was absent: excluded by packages.kdl\n\nunowned\n  - lib/data/**  3 files  3.30 kB  base_lib_generic\n"
     );
 }
@@ -87,19 +80,19 @@ fn a_directory_in_another_package_is_moved() {
         [core(""), libs("artifact \"data\" \"lib\"")],
     );
     assert_eq!(
-        told(&Case::new(&old, &entries), &Case::new(&new, &entries)),
+        difference(&Case::new(&old, &entries), &Case::new(&new, &entries)),
         "moved\n  → lib/data/**  3 files  3.30 kB  x-core → x-libs  packages.kdl:20\n"
     );
 }
 
 #[test]
-fn a_directory_that_is_called_otherwise_is_one_line() {
+fn a_renamed_directory_is_removed_and_added() {
     let packages = [core(""), libs("")];
     let renamed = ENTRIES.replace("lib/data/k", "lib/data/kernels");
     assert_eq!(
-        told(&Case::new(&packages, ENTRIES), &Case::new(&packages, &renamed)),
+        difference(&Case::new(&packages, ENTRIES), &Case::new(&packages, &renamed)),
         "x-core\n  - lib/data/k/**        2 files  300 B\n  + lib/data/kernels/**  2 files  300 B  packages.kdl:11\n",
-        "nothing says that files of another path are the same"
+        "equal content at another path of the artifact is not a move"
     );
     let mut old = Case::new(&packages, ENTRIES).plan();
     let new = old.clone();
@@ -109,7 +102,7 @@ fn a_directory_that_is_called_otherwise_is_one_line() {
     assert_eq!(
         sections(&old, &new),
         "moved\n  → lib/old/** → lib/data/k/**  2 files  300 B  x-core  packages.kdl:11\n",
-        "their sources say it"
+        "the same sources at another path of the package are a move"
     );
 }
 
@@ -124,7 +117,7 @@ fn files_moved_from_a_wheel_to_the_devel_archive_are_marked() {
 }
 
 #[test]
-fn a_package_that_files_only_moved_into_has_its_row() {
+fn the_table_has_packages_that_only_gain_moved_files() {
     let plan =
         |lines: &str| Case::new(&[core(lines), devel("artifacts-of \"core\"")], ENTRIES).plan();
     let text = review::diff::text(&differ(&plan(""), &plan("exclude \"lib/data/**\"")), false);
@@ -136,11 +129,17 @@ fn a_package_that_files_only_moved_into_has_its_row() {
 fn an_rpath_rule_is_one_line_for_files_of_any_depth() {
     let one = "rpath \"core\" \"lib\"";
     let two = "rpath \"core\" \"lib\"\nrpath \"core\" \"lib/deep\"";
-    assert_eq!(edited(one, two), "x-core\n  ~ **  3 files    rpath +_x_core/lib/deep\n");
-    assert_eq!(edited(two, one), "x-core\n  ~ **  3 files    rpath -_x_core/lib/deep\n");
+    assert_eq!(
+        difference_of_core(one, two),
+        "x-core\n  ~ **  3 files    rpath +_x_core/lib/deep\n"
+    );
+    assert_eq!(
+        difference_of_core(two, one),
+        "x-core\n  ~ **  3 files    rpath -_x_core/lib/deep\n"
+    );
     let other = "rpath \"core\" \"lib/deep\"\nrpath \"core\" \"lib\"";
     assert_eq!(
-        edited(two, other),
+        difference_of_core(two, other),
         "x-core\n  ~ **  3 files    rpath _x_core/lib/deep before _x_core/lib\n"
     );
 }
@@ -155,7 +154,7 @@ fn steps_targets_and_modes_have_old_and_new_values() {
         .replace("lib/data/k/a data 100", "lib/data/k/a link ../../../bin/tool")
         .replace("share/b text w", "share/b text w x=yes");
     assert_eq!(
-        told(&case(ENTRIES), &case(&changed)),
+        difference(&case(ENTRIES), &case(&changed)),
         "\
 x-core
   ~ lib/data/k/a    +1.44 kB  copy → stub
@@ -173,13 +172,13 @@ fn another_source_is_shown_by_its_artifact() {
     let entries = ENTRIES.replace("base_lib_generic share/s", "blas_lib_generic share/s");
     let old = Case::new(&[core(""), libs("")], ENTRIES);
     assert_eq!(
-        told(&old, &Case::new(&[core(""), libs("")], &entries)),
+        difference(&old, &Case::new(&[core(""), libs("")], &entries)),
         "moved\n  → share/s    10 B  x-core → x-libs  packages.kdl:19\n",
-        "by its path"
+        "a path in another package is a move, from any artifact"
     );
     let both = core("artifact \"blas\" \"lib\"");
     assert_eq!(
-        told(&Case::new(std::slice::from_ref(&both), ENTRIES), &Case::new(&[both], &entries)),
+        difference(&Case::new(std::slice::from_ref(&both), ENTRIES), &Case::new(&[both], &entries)),
         "x-core\n  ~ share/s      from base_lib_generic → blas_lib_generic\n"
     );
 }
@@ -203,7 +202,7 @@ fn shows_metadata_by_field() {
     let new: Vec<String> =
         new.into_iter().map(|p| p.replace("About libs", "All about libs")).collect();
     assert_eq!(
-        told(&Case::new(&old, ENTRIES), &Case::new(&new, ENTRIES)),
+        difference(&Case::new(&old, ENTRIES), &Case::new(&new, ENTRIES)),
         "\
 x-core
   ~ entry points: t = x_core._cli:t → tool = x_core._cli:tool
@@ -230,7 +229,7 @@ x (sdist)
 }
 
 #[test]
-fn shows_other_levels_of_compression() {
+fn shows_changed_compression() {
     let old = Case::new(&[core(""), libs("")], ENTRIES).plan();
     let mut new = old.clone();
     let path = new.distributions[0].members[0].path.clone();
@@ -245,11 +244,11 @@ fn shows_other_levels_of_compression() {
     for member in new.distributions[0].members.clone() {
         new.distributions[0].compressed_otherwise.insert(member.path, Compression::Store);
     }
-    // Stored members are reported once, not again as a changed compression.
+    // `store` adds no second line about members that are no longer deflated.
     new.distributions[1].compression = Compression::Store;
-    let said = sections(&old, &new);
-    assert!(said.contains("  ~ compression of single files: 1 file → 11 files\n"), "{said}");
-    assert!(said.ends_with("x-libs\n  ~ compression: default → store\n"), "{said}");
+    let text = sections(&old, &new);
+    assert!(text.contains("  ~ compression of single files: 1 file → 11 files\n"), "{text}");
+    assert!(text.ends_with("x-libs\n  ~ compression: default → store\n"), "{text}");
 }
 
 #[test]
@@ -273,9 +272,9 @@ fn shows_new_removed_and_renamed_packages() {
     let text = review::diff::text(&differ(&one, &two), false);
     assert!(text.contains("+ x-libs"), "{text}");
     // Each package lists the names of all.
-    let said = sections(&one, &two);
-    assert!(said.starts_with("x-core\n  + packages: libs: distribution x-libs,"), "{said}");
-    assert!(said.contains("\n\nx-libs\n  + "), "{said}");
+    let text = sections(&one, &two);
+    assert!(text.starts_with("x-core\n  + packages: libs: distribution x-libs,"), "{text}");
+    assert!(text.contains("\n\nx-libs\n  + "), "{text}");
     let text = review::diff::text(&differ(&two, &one), false);
     assert!(
         text.contains("- x-libs") && text.contains("unowned\n  + "),
@@ -332,49 +331,49 @@ warnings
 fn shows_other_omissions_once() {
     let old = "exclude \"bin/t\"";
     assert_eq!(
-        edited(old, ""),
+        difference_of_core(old, ""),
         "x-core\n  + bin/t    1.52 kB  was absent: excluded by packages.kdl\n\nunowned\n  - bin/t        0 B  base_lib_generic\n"
     );
     let dangling = ENTRIES.replace("bin/t link tool", "bin/t link nowhere");
     let packages = [core(""), libs("")];
     assert_eq!(
-        told(&Case::new(&packages, ENTRIES), &Case::new(&packages, &dangling)),
+        difference(&Case::new(&packages, ENTRIES), &Case::new(&packages, &dangling)),
         "x-core\n  - bin/t    1.52 kB  dangles: no artifact has `bin/nowhere`\n"
     );
     let gone = dangling
         .replace("base_lib_generic bin/t link nowhere", "base_lib_generic bin/z link nowhere");
     assert_eq!(
-        told(&Case::new(&packages, &dangling), &Case::new(&packages, &gone)),
+        difference(&Case::new(&packages, &dangling), &Case::new(&packages, &gone)),
         "x-core
   ~ bin/z      absent now: dangles: no artifact has `bin/nowhere`
   ~ bin/t      no longer selected; was absent: dangles: no artifact has `bin/nowhere`
 ",
-        "one path: its name is the news"
+        "a single path has the full reason"
     );
     let two =
         gone.replace("bin/z link nowhere", "bin/z link nowhere\nbase_lib_generic bin/y link no");
-    let text = told(&Case::new(&packages, ENTRIES), &Case::new(&packages, &two));
+    let text = difference(&Case::new(&packages, ENTRIES), &Case::new(&packages, &two));
     assert!(text.contains("absent now: dangles: no artifact has …\n"), "{text}");
 }
 
-/// A long text is cut to the words that differ.
 #[test]
-fn a_new_script_is_short() {
+fn long_descriptions_are_cut_to_the_changed_words() {
     let script = |name: &str| format!("script \"{name}\" program=\"bin/tool\"\n");
     let all: String = (0..20).map(|n| script(&format!("tool-{n:02}"))).collect();
-    let told = edited(&all, &(all.clone() + &script("tool-10a")));
-    assert!(told.lines().all(|line| line.chars().count() <= 120), "{told}");
-    assert!(told.contains("`tool-10a`"), "{told}");
+    let text = difference_of_core(&all, &(all.clone() + &script("tool-10a")));
+    assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
+    assert!(text.contains("`tool-10a`"), "{text}");
 }
 
 #[test]
 fn shows_unowned_files_by_artifact() {
     let (all, some) = (Case::new(&[core(""), libs("")], ENTRIES), Case::new(&[core("")], ENTRIES));
-    let text = told(&all, &some);
+    let text = difference(&all, &some);
     assert!(
-        text.ends_with("unowned\n  + **    2 files    20 B  blas_lib_generic\n")
-            || text.contains("blas_lib_generic"),
+        text.ends_with(
+            "unowned\n  + **                            2 files   20 B  blas_lib_generic\n"
+        ),
         "{text}"
     );
-    assert!(told(&some, &all).contains("unowned\n  - **"), "{}", told(&some, &all));
+    assert!(difference(&some, &all).contains("unowned\n  - **"), "{}", difference(&some, &all));
 }

@@ -1,11 +1,9 @@
 //! The verdict: losses of users, the most dangerous first, and the lines that allow them.
 
-use plan::Lost;
-use plan::resolve::AllowedLosses;
 use plan::{Plan, Since};
-use review::diff::{self, Allowances, Contents, Diff, LossKind};
+use review::diff::{self, Diff, LossKind};
 
-use super::differ;
+use super::{core, differ, differ_with_allowances, libs};
 use crate::planning::support::{Case, devel, device, package, runtime};
 
 const ENTRIES: &str = "base_lib_generic lib/libx.so.1 so libx.so.1
@@ -17,14 +15,6 @@ const ENTRIES: &str = "base_lib_generic lib/libx.so.1 so libx.so.1
                        blas_lib_generic bin/b exe
                        kern_lib_gfx942 lib/kernels/k.co data 7000
                        kern_lib_gfx942 lib/kernels/l.co data 300";
-
-fn core(lines: &str) -> String {
-    runtime("core", &format!("artifact \"base\" \"lib\"\n{lines}"))
-}
-
-fn libs(lines: &str) -> String {
-    runtime("libs", &format!("artifact \"blas\" \"lib\"\n{lines}"))
-}
 
 fn plan(packages: &[String]) -> Plan {
     Case::new(packages, ENTRIES).plan_and_warnings().0
@@ -40,9 +30,9 @@ fn a_difference_begins_with_the_most_dangerous_loss() {
     let old = [core("script \"tool\""), libs("")];
     let new = [core("exclude \"lib/libx*\" \"bin/**\" \"lib/data/**\""), libs("")];
     let diff = differ(&plan(&old), &plan(&new));
-    let said: Vec<&str> = diff.losses.iter().map(|loss| &*loss.text).collect();
+    let texts: Vec<&str> = diff.losses.iter().map(|loss| &*loss.text).collect();
     assert_eq!(
-        said,
+        texts,
         [
             "1 library (10 B) is in no package now: lib/libx.so.1",
             "1 program (10 B) is in no package now: bin/tool",
@@ -51,14 +41,14 @@ fn a_difference_begins_with_the_most_dangerous_loss() {
         ]
     );
     for text in [diff::text(&diff, false), diff::text(&diff, true)] {
-        assert!(text.starts_with(&format!("{}\n{}\n{}\n", said[0], said[1], said[2])), "{text}");
-        assert!(text.contains(&format!("\n{}\n\nold  old\n", said[3])), "{text}");
+        assert!(text.starts_with(&format!("{}\n{}\n{}\n", texts[0], texts[1], texts[2])), "{text}");
+        assert!(text.contains(&format!("\n{}\n\nold  old\n", texts[3])), "{text}");
     }
     let markdown = diff::markdown(&diff);
-    let head = format!("> [!CAUTION]\n> **{}**\n> - {}\n", said[0], said[1]);
+    let head = format!("> [!CAUTION]\n> **{}**\n> - {}\n", texts[0], texts[1]);
     assert!(markdown.starts_with(&head), "{markdown}");
     let html = diff::html(&diff);
-    assert!(html.contains(&format!("<body>\n<h1 class=\"lost\">{}</h1>\n", said[0])), "{html}");
+    assert!(html.contains(&format!("<body>\n<h1 class=\"lost\">{}</h1>\n", texts[0])), "{html}");
     let json = serde_json::to_value(&diff).unwrap();
     assert_eq!(json["losses"][0]["kind"], "libraries");
     assert_eq!(json["losses"][0]["names"][0], "lib/libx.so.1");
@@ -81,12 +71,12 @@ fn additions_and_moves_to_required_packages_lose_nothing() {
 }
 
 #[test]
-fn files_that_move_to_packages_without_a_requirement_are_lost_for_some() {
+fn files_moved_to_a_package_that_is_not_required_are_lost() {
     let old = [core(""), devel("artifacts-of \"core\""), libs("")];
     let new = [core("exclude \"lib/libx*\""), devel("artifacts-of \"core\""), libs("")];
     assert_eq!(
         verdict(&old, &new),
-        ["users of `x-core` alone lose 1 library (10 B), in `x-devel` now: lib/libx.so.1"]
+        ["users of only `x-core` lose 1 library (10 B), now in `x-devel`: lib/libx.so.1"]
     );
 }
 
@@ -115,20 +105,18 @@ fn device_code_is_named_by_its_isa() {
 }
 
 #[test]
-fn packages_that_go_or_get_another_name_stay_on_machines() {
+fn removed_and_renamed_packages_stay_installed() {
     let named = |name: &str| {
         let distribution = format!("\"{name}\" module=\"x_libs\" per=\"none\"");
         package("libs", "runtime", &distribution, "artifact \"blas\" \"lib\"")
     };
     assert_eq!(
         verdict(&[core(""), named("x-libs")], &[core(""), named("x-math")]),
-        ["users of `x-libs` keep two packages: its new name is `x-math`"]
+        ["`x-libs` was renamed to `x-math`: its users keep both packages"]
     );
-    let gone = verdict(&[core(""), libs("")], &[core("")]);
-    assert!(
-        gone[0].starts_with("1 package is not built now: x-libs; machines keep its last version"),
-        "{gone:?}"
-    );
+    let removed = verdict(&[core(""), libs("")], &[core("")]);
+    let expected = "1 package is not built now: x-libs; users keep its last version";
+    assert!(removed[0].starts_with(expected), "{removed:?}");
 }
 
 #[test]
@@ -150,7 +138,7 @@ fn an_empty_package_of_the_former_name_replaces_it_on_machines() {
     assert_eq!(former.metadata.requires_dist, ["x-math==1.0"]);
     assert_eq!(former.metadata.summary, "Renamed to x-math");
     assert!(former.members.is_empty() && former.entry_points.is_empty());
-    // With `--since`, the new name can be of an earlier night.
+    // With `--since`, the required package can have the version of an earlier night.
     let mut set = Case::new(&new, ENTRIES);
     let versions = [("x-math".to_owned(), "0.9a1".parse().unwrap())].into();
     set.request.since = Some(Since { versions, ..Since::default() });
@@ -161,7 +149,11 @@ fn an_empty_package_of_the_former_name_replaces_it_on_machines() {
     let taken =
         Case::new(&[core(""), named("x-math", " renames=\"x-device-gfx942\""), gpu], ENTRIES);
     let problems = taken.problems().join("\n");
-    assert!(problems.contains("`x-device-gfx942` is also a distribution of today"), "{problems}");
+    assert!(
+        problems
+            .contains("the former name `x-device-gfx942` is also the name of another distribution"),
+        "{problems}"
+    );
 }
 
 #[test]
@@ -173,14 +165,14 @@ fn requirements_extras_and_names_of_libraries_are_losses() {
     let extra = "extra \"libs\" package=\"libs\"";
     let old = [meta(extra), core("find-library \"x\""), libs("requires \"core\"")];
     let new = [meta("requires \"libs\"").replace("requires \"core\"", ""), core(""), libs("")];
-    let said = verdict(&old, &new);
+    let texts = verdict(&old, &new);
     for expected in [
         "`x` does not require `x-core` now",
         "`x-libs` does not require `x-core` now",
         "`x` loses 1 extra: libs",
-        "1 name of libraries is unknown now: x",
+        "find_library does not know 1 name now: x",
     ] {
-        assert!(said.iter().any(|text| text == expected), "{expected} is not in {said:#?}");
+        assert!(texts.iter().any(|text| text == expected), "{expected} is not in {texts:#?}");
     }
 }
 
@@ -202,7 +194,7 @@ fn a_newer_platform_tag_loses_machines() {
     assert_eq!(differ(&old, &tagged(both)).losses, []);
 }
 
-/// The tag of most wheels stays.
+/// The plan's own tag, which is that of most wheels, does not change.
 #[test]
 fn a_newer_platform_tag_of_one_wheel_is_a_loss() {
     let tagged = |tag: &str| {
@@ -220,14 +212,11 @@ fn a_newer_platform_tag_of_one_wheel_is_a_loss() {
 }
 
 /// Compares two manifests with the losses that lines of the new one allow.
-fn allowed(old: &[String], new: &[String]) -> Diff {
+fn compare_manifests(old: &[String], new: &[String]) -> Diff {
     let (old, new) = (Case::new(old, ENTRIES), Case::new(new, ENTRIES));
-    let (was, is) = (old.plan_and_warnings().0, new.plan_and_warnings().0);
-    let (before, after) = (old.manifest(), new.manifest());
-    let lines = AllowedLosses::new(Some(&before), &after, &new.catalog, &new.request);
-    let allows = |lost: &Lost<'_>| lines.of(lost);
-    let contents = Contents::of_plan("new", &is).with_allowances(Allowances(&allows));
-    diff::diff(&Contents::of_plan("old", &was), &contents)
+    let (old_plan, new_plan) = (old.plan_and_warnings().0, new.plan_and_warnings().0);
+    let (old_side, new_side) = ((&old.manifest(), &old_plan), (&new.manifest(), &new_plan));
+    differ_with_allowances(old_side, new_side, &new.catalog, &new.request)
 }
 
 #[test]
@@ -235,34 +224,53 @@ fn lines_of_the_new_manifest_allow_losses_and_old_lines_cannot() {
     let line = |line: &str| format!("{line}\n");
     let everything = [core(""), libs("")];
     let cut = core("exclude \"lib/libx*\"");
-    let drop = line("drop \"lib/libx*\" reason=\"nobody calls it\" optional=\"-\"");
+    let drop = line("drop \"lib/libx*\" reason=\"no program calls it\" optional=\"-\"");
     let unowned = line("ignore \"unowned-files\" in=\"lib/libx*\" reason=\"next week\"");
     let ignore = line("ignore \"loss\" package=\"core\" in=\"lib/libx*\" reason=\"it is empty\"");
     for (allowing, reason) in [
-        (&drop, "dropped: nobody calls it (packages.kdl:"),
+        (&drop, "dropped: no program calls it (packages.kdl:"),
         (&unowned, "unowned: next week (packages.kdl:"),
         (&ignore, "it is empty (packages.kdl:"),
     ] {
         let new = [cut.clone(), libs(""), allowing.clone()];
-        let diff = allowed(&everything, &new);
+        let diff = compare_manifests(&everything, &new);
         assert_eq!(diff.lost().count(), 0, "{diff:#?}");
         let text = diff::text(&diff, false);
         let head = "nothing lost except allowed losses\nallowed: 1 library (10 B) is in \
                     no package now: lib/libx.so.1: ";
         assert!(text.starts_with(&format!("{head}{reason}")), "{text}");
         let old = [core(""), libs(""), allowing.clone()];
-        assert_eq!(allowed(&old, &new).lost().count(), 1, "the line is of an earlier change");
+        assert_eq!(
+            compare_manifests(&old, &new).lost().count(),
+            1,
+            "the line is of an earlier change"
+        );
     }
     let other = line("ignore \"loss\" package=\"libs\" reason=\"of another package\"");
-    assert_eq!(allowed(&everything, &[cut, libs(""), other]).lost().count(), 1);
+    assert_eq!(compare_manifests(&everything, &[cut, libs(""), other]).lost().count(), 1);
+}
+
+/// Returns a package `x-core` with a limit.
+fn limited_core(limit: &str) -> String {
+    core(&format!("at-most {limit}"))
+}
+
+fn entries_with_data(bytes: u64) -> String {
+    ENTRIES.replace("data 100\n", &format!("data {bytes}\n"))
 }
 
 #[test]
-fn packages_above_their_limits_or_growing_are_losses() {
-    let core = |line: &str| core(&format!("at-most {line}"));
-    let entries = |bytes: u64| ENTRIES.replace("data 100\n", &format!("data {bytes}\n"));
+fn a_package_above_its_size_limit_is_an_error() {
+    let packages = [limited_core("installed=\"1 kB\""), libs("")];
+    let problem = Case::new(&packages, &entries_with_data(1_100)).problem();
+    assert!(problem.contains("`x-core` has 1") && problem.contains("allows 1.00 kB"), "{problem}");
+}
+
+#[test]
+fn growth_above_the_limit_is_a_loss() {
     let plan = |line: &str, bytes: u64| {
-        Case::new(&[core(line), libs("")], &entries(bytes)).plan_and_warnings().0
+        let packages = [limited_core(line), libs("")];
+        Case::new(&packages, &entries_with_data(bytes)).plan_and_warnings().0
     };
     let texts = |old: &Plan, new: &Plan| -> Vec<String> {
         differ(old, new).losses.iter().map(|loss| loss.text.clone()).collect()
@@ -274,6 +282,4 @@ fn packages_above_their_limits_or_growing_are_losses() {
     assert_eq!(texts(&large, &small).iter().filter(|text| text.contains("grows")).count(), 0);
     let wide = plan(&format!("growth=\"{} %\"", share + 1), 1_100);
     assert_eq!(texts(&small, &wide), [""; 0]);
-    let problem = Case::new(&[core("installed=\"1 kB\""), libs("")], &entries(1_100)).problem();
-    assert!(problem.contains("`x-core` has 1") && problem.contains("allows 1.00 kB"), "{problem}");
 }

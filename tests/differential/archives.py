@@ -53,7 +53,7 @@ def patch(sdist, edits, name=MODULE):
         for start, data in edits.items():
             header[start:start + len(data)] = data
         return content[:at] + checked(header) + content[at + 512:]
-    sdist.tar.append(change)
+    sdist.tar_changes.append(change)
 
 
 def insert(sdist, data, name=MODULE):
@@ -61,7 +61,7 @@ def insert(sdist, data, name=MODULE):
     def change(content):
         at = place_of(content, name)
         return content[:at] + data + content[at:]
-    sdist.tar.append(change)
+    sdist.tar_changes.append(change)
 
 
 NUMBERS = {
@@ -92,7 +92,7 @@ def header_everywhere(sdist, dice, magic):
             if content[at + 257:at + 262] == b"ustar":
                 out[at:at + 512] = checked(bytes(out[at:at + 257]) + magic + bytes(out[at + 265:at + 512]))
         return bytes(out)
-    sdist.tar.append(change)
+    sdist.tar_changes.append(change)
 
 
 TIMES = ("1e400", "nan", "inf", "-inf", "99999999999999999999", "1e3", "-0", "1.", ".5", "+1", " 1", "1 ", "1_0", "0x1", "253402300799", "253402300800", "9223372036854775807", "9223372036854775808", "18446744073709551615", "1.99999999999999999999", "1,5", "\u0661", "-1.5", "", "0", "67768036191676799", "1" * 400)
@@ -119,7 +119,7 @@ def pax_one(sdist, dice, words):
     "mtime 1e400": (b"mtime", b"1e400"), "mtime nan": (b"mtime", b"nan"), "mtime far": (b"mtime", b"99999999999999999999"), "mtime negative": (b"mtime", b"-1"), "mtime text": (b"mtime", b"abc"), "mtime fraction": (b"mtime", b"1.5"), "uid -1": (b"uid", b"-1"), "uid abc": (b"uid", b"abc"), "uid": (b"uid", b"1"), "gid abc": (b"gid", b"abc"), "uname": (b"uname", b"x"), "uname bytes": (b"uname", b"\xff"), "linkpath": (b"linkpath", b"x"), "atime": (b"atime", b"x"), "vendor": (b"VENDOR.x", b"y"), "schily": (b"SCHILY.x", b"y"), "comment": (b"comment", b"x"), "comment bytes": (b"comment", b"\xff"), "sparse": (b"GNU.sparse.realsize", b"1"), "charset": (b"charset", b"x"),
 })
 def global_one(sdist, dice, words):
-    sdist.tar.append(lambda content: block(b"pax_global_header", b"g", record(*words)) + content)
+    sdist.tar_changes.append(lambda content: block(b"pax_global_header", b"g", record(*words)) + content)
 
 
 @each("pax form", {
@@ -161,7 +161,7 @@ def content_of(sdist, dice, words):
     def change(content):
         at = place_of(content, f"{TOP}/k") + 512
         return content[:at] + padded(b"abcd") + content[at:]
-    sdist.tar.append(change)
+    sdist.tar_changes.append(change)
 
 
 TABLE = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
@@ -223,4 +223,4 @@ def gzip_header(sdist, dice, kind):
         place, value = {"text": (3, 1), "reserved": (3, 0x80), "method": (2, 9), "time": (4, 255)}[kind]
         fixed[place] = value
         return bytes(fixed) + rest
-    sdist.bytes.append(change)
+    sdist.gzip_changes.append(change)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Packages by number, and by the titles of their changes."""
+"""Test packages, made from a number or from titles of changes."""
 
 import random
 import zlib
@@ -16,6 +16,7 @@ FORMS = {
     "wheel": (Wheel, changes.CHANGES, ("uv", "uv-stream", "pip", "installer", "zipfile", "packaging", "twine")),
     "sdist": (sdist.Sdist, sdist.CHANGES, ("uv", "pip", "tarfile", "packaging", "twine")),
 }
+# Share of the packages with a single change, and the most changes of the others.
 SINGLE, MOST = 0.4, 3
 
 
@@ -34,16 +35,17 @@ class Case:
 
     @property
     def tools(self):
-        """Name the tools that are asked."""
+        """Return the names of the tools that judge this form."""
         return FORMS[self.form][2]
 
     def make(self):
         """Make the package."""
-        kind, changes, _ = FORMS[self.form]
+        kind, functions, _ = FORMS[self.form]
         package, dice = kind.plain(), random.Random(self.number)
+        # In seeds.txt, a package without changes has an empty title.
         for title in filter(None, self.titles):
             try:
-                changes[title](package, dice)
+                functions[title](package, dice)
             except (AssertionError, StopIteration):
                 # An earlier change removed the subject of this one.
                 if len(self.titles) == 1:
@@ -51,12 +53,12 @@ class Case:
         return package
 
 
-def alone(form):
+def single_changes(form):
     """Return the plain package, and one for each change."""
     return [Case(form, (), 0)] + [Case(form, (title,), zlib.crc32(title.encode())) for title in FORMS[form][1]]
 
 
-def numbered(form, number):
+def random_case(form, number):
     """Return the package of a number: one change or several."""
     dice = random.Random(number)
     titles = list(FORMS[form][1])

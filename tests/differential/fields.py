@@ -80,8 +80,7 @@ def whole_name(wheel, dice, file):
         member.name = member.name.replace(INFO.encode(), info.encode())
         if not info.isascii():
             member.flags = 0x800
-    wheel.record.append(lambda text: text.replace(INFO, info))
-    wheel.info = info
+    wheel.record_changes.append(lambda text: text.replace(INFO, info))
 
 
 @each("entry point", {

@@ -1,5 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The two rules: verify reports each package that an installer refuses, and accepts each that all install alike."""
+"""Contradictions between verify and the other tools.
+
+- content: verify accepts a package that an installer refuses.
+- harm: verify accepts a package that changes files of the environment.
+- ambiguous: verify accepts a package that installers install differently.
+- index: verify has no finding about metadata that twine refuses.
+- too strict: verify refuses a package that all tools install alike.
+- no answer: verify fails.
+"""
 
 import re
 from dataclasses import dataclass
@@ -7,19 +15,21 @@ from dataclasses import dataclass
 from tools import INSTALLERS
 
 # Refusals for reasons outside the package, by tool and a pattern of the message.
-NOT_OF_THE_PACKAGE = (
+REFUSALS_BY_ENVIRONMENT = (
     ("pip", r"is not a supported wheel on this platform", "a tag of another Python or system"),
     ("uv", r"is not compatible with the current|no wheels with a matching", "a tag of another Python or system"),
-    ("pip|uv", r"requires a different Python|requires Python|Requires-Python", "a Python of another version"),
+    ("pip", r"requires a different Python: ", "a Python of another version"),
+    ("uv", r"requires Python|does not satisfy Requires-Python", "a Python of another version"),
 )
 
-# verify renders no description.
-OF_MARKUP = "has syntax errors in markup"
+# twine renders the description, which verify does not, so its errors about markup do not count.
+MARKUP_ERROR = "has syntax errors in markup"
 
 # Without a backend, an sdist is built with setuptools, which the environments lack.
 NO_SETUPTOOLS = "`uv pip install setuptools`"
 
-# Justified errors of verify in packages that all installers install alike, by code and a pattern, with the reason.
+# Justified errors of verify in packages that all installers install alike, by code and a pattern; the reason is for
+# readers.
 JUSTIFIED = (
     ("metadata-field", r"twice|a line that is not a field|NUL byte|not UTF-8|longer than", "programs read the first value, the last, or none"),
     ("metadata-field", r"Metadata-Version|Provides-Extra is malformed", "index servers reject it"),
@@ -59,15 +69,15 @@ JUSTIFIED = (
     ("stray-bytes", r"", "the file can be another format too"),
 )
 
-# Tools that only check metadata, as index servers do. Their refusal justifies an error about metadata; what twine
-# refuses must be at least a warning.
-INDEX = ("packaging", "twine")
-OF_METADATA = ("metadata-field", "requirement-form", "unmet-extra", "names-disagree")
+# Tools that only check metadata, as index servers do. Their refusal justifies an error about metadata; verify must
+# at least warn of a package that twine refuses.
+METADATA_TOOLS = ("packaging", "twine")
+METADATA_CODES = ("metadata-field", "requirement-form", "unmet-extra", "names-disagree")
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The contradictions in the answers about one package, if any."""
+    """A contradiction in the answers about a package."""
 
     kind: str
     text: str
@@ -76,12 +86,12 @@ class Verdict:
 def refusals(answers):
     """Return the refusals that are about the package, by tool."""
     refused = {tool: answer.refusal for tool, answer in answers.items() if answer.refusal}
-    # The others fail for the same lack, in other words.
+    # The other tools fail for the same reason, with other messages.
     if NO_SETUPTOOLS in refused.get("uv", ""):
         return {}
     return {
-        tool: reply for tool, reply in refused.items()
-        if not any(tool.startswith(tuple(of.split("|"))) and re.search(pattern, reply) for of, pattern, _ in NOT_OF_THE_PACKAGE)
+        tool: message for tool, message in refused.items()
+        if not any(tool.startswith(prefix) and re.search(pattern, message) for prefix, pattern, _ in REFUSALS_BY_ENVIRONMENT)
     }
 
 
@@ -89,10 +99,10 @@ def verdict(findings, trouble, answers):
     """Return the contradiction in the answers about one package, or None."""
     if findings is None:
         return Verdict("no answer", trouble)
-    errors = [one for one in findings if one[0] == "error"]
-    index = [tool for tool in INDEX if tool in answers and answers[tool].refusal]
-    reply = answers.get("twine")
-    answers = {tool: answer for tool, answer in answers.items() if tool not in INDEX}
+    errors = [finding for finding in findings if finding[0] == "error"]
+    refused_by_index = [tool for tool in METADATA_TOOLS if tool in answers and answers[tool].refusal]
+    twine = answers.get("twine")
+    answers = {tool: answer for tool, answer in answers.items() if tool not in METADATA_TOOLS}
     refused = refusals(answers)
     installed = {tool: answer for tool, answer in answers.items() if not answer.refusal and tool in INSTALLERS}
     trees = {tool: answer.files for tool, answer in installed.items()}
@@ -105,18 +115,23 @@ def verdict(findings, trouble, answers):
             return Verdict("harm", "; ".join(f"{tool}: {', '.join(paths)}" for tool, paths in harm.items()))
         if differ:
             return Verdict("ambiguous", _differences(trees))
-        if not findings and "twine" in index and OF_MARKUP not in reply.refusal:
-            return Verdict("index", f"twine: {_short(reply.refusal)}")
+        if not findings and "twine" in refused_by_index and MARKUP_ERROR not in twine.refusal:
+            return Verdict("index", f"twine: {_short(twine.refusal)}")
         return None
-    unjustified = [one for one in errors if not _is_justified(one) and not (index and one[1] in OF_METADATA)]
-    if not any(answer.refusal for answer in answers.values()) and not differ and not harm and unjustified:
+    unjustified = [
+        finding for finding in errors
+        if not _is_justified(finding) and not (refused_by_index and finding[1] in METADATA_CODES)
+    ]
+    # A refusal because of this environment does not justify an error about the package.
+    if not refused and not differ and not harm and unjustified:
         return Verdict("too strict", "; ".join(f"{code}: {meaning} ({member}, {detail})" for _, code, meaning, member, detail in unjustified))
     return None
 
 
 def _is_justified(finding):
     _, code, meaning, _, detail = finding
-    return any(code == of and re.search(pattern, f"{meaning} {detail}") for of, pattern, _ in JUSTIFIED)
+    texts = f"{meaning} {detail}"
+    return any(code == justified and re.search(pattern, texts) for justified, pattern, _ in JUSTIFIED)
 
 
 def _short(text):

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""An sdist that every tool takes, and changes of it. Its backend copies a finished wheel."""
+"""An sdist that every tool accepts, and changes of it. Its backend copies a finished wheel, so that no build tool is
+needed."""
 
 import gzip
 import io
 import random
 import tarfile
 from dataclasses import dataclass, field
-from functools import partial
 
+from registry import register_each
 from wheel import Wheel
 
 TOP = "demo-1.0"
@@ -21,7 +22,7 @@ def build_wheel(directory, settings=None, metadata=None):
 def build_sdist(directory, settings=None):
     raise NotImplementedError
 """
-# 1980-01-01, the earliest time of a zip member
+# 1980-01-01, the earliest time of a zip member, because a backend can copy times into a wheel.
 TIME = 315532800
 CHANGES = {}
 
@@ -41,31 +42,31 @@ class Member:
 
 @dataclass
 class Sdist:
-    """Members, then the tar, then the packed bytes; each step can be changed."""
+    """Members, then the tar, then the gzip; `tar_changes` and `gzip_changes` are functions that change the bytes."""
 
     file: str = f"{TOP}.tar.gz"
     members: list = field(default_factory=list)
     format: int = tarfile.PAX_FORMAT
     records: dict = field(default_factory=dict)
-    tar: list = field(default_factory=list)
-    bytes: list = field(default_factory=list)
+    tar_changes: list = field(default_factory=list)
+    gzip_changes: list = field(default_factory=list)
 
     @classmethod
     def plain(cls):
         """Return the sdist without a change."""
-        files = {"PKG-INFO": INFO.encode(), "pyproject.toml": PROJECT.encode(), "backend.py": BACKEND.encode(), "built.bin": Wheel.plain().written()}
+        files = {"PKG-INFO": INFO.encode(), "pyproject.toml": PROJECT.encode(), "backend.py": BACKEND.encode(), "built.bin": Wheel.plain().to_bytes()}
         members = [Member(f"{TOP}/{name}", data) for name, data in files.items()]
         return cls(members=[*members, Member(f"{TOP}/src/demo/__init__.py", b"x = 1\n")])
 
-    def member(self, end):
+    def member(self, suffix):
         """Return the member with this suffix."""
-        return next(member for member in self.members if member.name.endswith(end))
+        return next(member for member in self.members if member.name.endswith(suffix))
 
     def add(self, name, data=b"x\n", **more):
         """Add a member at the end."""
         self.members.append(Member(name, data, **more))
 
-    def written(self):
+    def to_bytes(self):
         """Return the bytes of the sdist."""
         out = io.BytesIO()
         with tarfile.open(fileobj=out, mode="w", format=self.format, pax_headers=self.records) as archive:
@@ -76,23 +77,17 @@ class Sdist:
                 info.size = len(data)
                 archive.addfile(info, io.BytesIO(data))
         content = out.getvalue()
-        for change in self.tar:
+        for change in self.tar_changes:
             content = change(content)
         packed = gzip.compress(content, mtime=0)
-        for change in self.bytes:
+        for change in self.gzip_changes:
             packed = change(packed)
         return packed
 
 
 def each(title, values):
-    """Register one change for each value: a function of an sdist, a source of random numbers and the value."""
-    def register(function):
-        for name, value in values.items():
-            whole = f"{title}: {name}"
-            assert whole not in CHANGES, whole
-            CHANGES[whole] = partial(lambda sdist, dice, value: function(sdist, dice, value), value=value)
-        return function
-    return register
+    """Return a decorator that registers a change of an sdist for each value."""
+    return register_each(CHANGES, title, values)
 
 
 @each("name", {
@@ -101,7 +96,7 @@ def each(title, values):
     "twice": f"{TOP}/pyproject.toml", "below file": f"{TOP}/PKG-INFO/x", "metadata below": f"{TOP}/src/PKG-INFO", "invisible": f"{TOP}/\u200b",
     "trailing blank": f"{TOP}/x ", "leading blank": f"{TOP}/ x", "trailing dot": f"{TOP}/x.", "device": f"{TOP}/con", "device with ending": f"{TOP}/nul.txt", "star": f"{TOP}/*", "question": f"{TOP}/?", "quote": f'{TOP}/"', "pipe": f"{TOP}/|", "angle": f"{TOP}/<", "tilde": f"{TOP}/~", "dash": f"{TOP}/-x",
 })
-def named(sdist, dice, name):
+def add_name(sdist, dice, name):
     sdist.add(name)
 
 
@@ -155,21 +150,27 @@ def global_pax(sdist, dice, records):
 
 
 @each("format", {"ustar": tarfile.USTAR_FORMAT, "gnu": tarfile.GNU_FORMAT})
-def format_of(sdist, dice, value):
+def set_format(sdist, dice, value):
     sdist.format = value
 
 
 @each("PKG-INFO", {
     "other name": ("Name: demo", "Name: other"), "other version": ("Version: 1.0", "Version: 2.0"), "same version": ("Version: 1.0", "Version: 1"), "no name": ("Name: demo\n", ""), "junk": ("Name", "junk\nName"), "two names": ("Name", "Name: x\nName"), "old": ("2.2", "1.0"), "newer": ("2.2", "3.0"), "dynamic": ("Name", "Dynamic: Requires-Dist\nName"), "empty": (INFO, ""),
-    "latin": ("Name", "Author: \udcfc\nName"), "no version": ("Version: 1.0\n", ""), "crlf": ("\n", "\r\n"), "licence": ("Name", "License-Expression: not a licence\nName"), "requirement": ("Name", "Requires-Dist: a=1\nName"),
+    "latin": ("Name", "Author: \udcfc\nName"), "no version": ("Version: 1.0\n", ""), "first line crlf": ("\n", "\r\n"), "licence": ("Name", "License-Expression: not a licence\nName"), "requirement": ("Name", "Requires-Dist: a=1\nName"),
 })
-def info(sdist, dice, words):
+def edit_pkg_info(sdist, dice, words):
     member = sdist.member("PKG-INFO")
     member.data = member.data.decode().replace(*words, 1).encode("utf-8", "surrogateescape")
 
 
+@each("PKG-INFO lines", {"crlf": "\r\n", "cr": "\r"})
+def line_ends(sdist, dice, line_end):
+    member = sdist.member("PKG-INFO")
+    member.data = member.data.replace(b"\n", line_end.encode())
+
+
 @each("lost", {name: name for name in ("PKG-INFO", "pyproject.toml", "demo/__init__.py")})
-def lost(sdist, dice, name):
+def remove_member(sdist, dice, name):
     sdist.members = [member for member in sdist.members if not member.name.endswith(name)]
 
 
@@ -185,11 +186,11 @@ def top(sdist, dice, name):
 
 
 @each("around tar", {
-    "no end": lambda content: content.rstrip(b"\0") + bytes(-len(content.rstrip(b"\0")) % 512), "one block": lambda content: content.rstrip(b"\0") + bytes(-len(content.rstrip(b"\0")) % 512 + 512), "junk behind": lambda content: content + b"junk", "junk block": lambda content: content + b"j" * 512, "second tar": lambda content: content + content,
-    "zeros before": lambda content: bytes(512) + content, "cut": lambda content: content[:1000], "empty": lambda content: b"", "only end": lambda content: bytes(1024), "zeros behind": lambda content: content + bytes(10240),
+    "no end blocks": lambda content: content.rstrip(b"\0") + bytes(-len(content.rstrip(b"\0")) % 512), "one end block": lambda content: content.rstrip(b"\0") + bytes(-len(content.rstrip(b"\0")) % 512 + 512), "junk behind": lambda content: content + b"junk", "junk block": lambda content: content + b"j" * 512, "second tar": lambda content: content + content,
+    "zeros before": lambda content: bytes(512) + content, "cut": lambda content: content[:1000], "empty": lambda content: b"", "only end blocks": lambda content: bytes(1024), "zeros behind": lambda content: content + bytes(10240),
 })
 def around_tar(sdist, dice, change):
-    sdist.tar.append(change)
+    sdist.tar_changes.append(change)
 
 
 @each("around gzip", {
@@ -197,21 +198,23 @@ def around_tar(sdist, dice, change):
     "other checksum": lambda packed: packed[:-8] + bytes(4) + packed[-4:], "other length": lambda packed: packed[:-4] + bytes(4),
 })
 def around_gzip(sdist, dice, change):
-    sdist.bytes.append(change)
+    sdist.gzip_changes.append(change)
 
 
-@each("random", {"bytes of a header": 0, "bytes of the tar": 1, "bytes of the gzip": 2, "checked bytes of a header": 3})
-def noise(sdist, dice, where):
+@each("random", {"bytes of a header": 0, "bytes of the tar": 1, "bytes of the gzip": 2, "bytes of a header with its checksum": 3})
+def flip_bit(sdist, dice, where):
+    # A new generator for each call, because a change of bytes has to be the same each time.
     seed = dice.random()
 
     def flip(content):
         dice, content = random.Random(seed), bytearray(content)
         starts = [at for at in range(0, len(content) - 511, 512) if content[at + 257:at + 262] == b"ustar"]
         start = dice.choice(starts) if where in (0, 3) and starts else 0
+        # The last 12 bytes of a header have no field.
         length = 500 if where in (0, 3) and starts else len(content)
         content[start + dice.randrange(length)] ^= 1 << dice.randrange(8)
         if where == 3 and starts:
             content[start + 148:start + 156] = b" " * 8
             content[start + 148:start + 156] = b"%06o\0 " % sum(content[start:start + 512])
         return bytes(content)
-    (sdist.bytes if where == 2 else sdist.tar).append(flip)
+    (sdist.gzip_changes if where == 2 else sdist.tar_changes).append(flip)

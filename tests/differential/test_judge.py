@@ -13,6 +13,13 @@ from tools import Answer
 
 
 class Refusals(unittest.TestCase):
+    def test_a_malformed_requires_python_is_a_refusal(self):
+        for tool, message in (
+            ("pip", "Invalid specifier in Requires-Python: 'three'"),
+            ("uv", "Failed to parse Requires-Python: `three`"),
+        ):
+            self.assertEqual(judge.refusals({tool: Answer(message)}), {tool: message})
+
     def test_reasons_outside_the_package_are_no_refusals(self):
         for tool, message in (
             ("pip", "demo-1.0-cp99-none-any.whl is not a supported wheel on this platform."),
@@ -27,6 +34,15 @@ class Refusals(unittest.TestCase):
         for tool in ("uv", "installer"):
             message = "is not a supported wheel on this platform"
             self.assertEqual(judge.refusals({tool: Answer(message)}), {tool: message})
+
+
+class Strictness(unittest.TestCase):
+    def test_a_refusal_because_of_the_environment_does_not_hide_an_unjustified_error(self):
+        error = ("error", "no-such-code", "", "", "")
+        for message in ("demo-1.0-cp99-none-any.whl is not a supported wheel on this platform.", None):
+            verdict = judge.verdict([error], None, {"pip": Answer(message)})
+            self.assertEqual(verdict.kind, "too strict", message)
+        self.assertIsNone(judge.verdict([error], None, {"pip": Answer("Cannot unpack file")}))
 
 
 if __name__ == "__main__":

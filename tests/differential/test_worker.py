@@ -22,11 +22,18 @@ for name in ("installer", "installer.destinations", "installer.sources", "packag
 sys.path.insert(0, sys.argv[1])
 import worker
 worker.TOOLS["reader"] = lambda file, target: len(os.read(0, 1))
+worker.TOOLS["exit"] = lambda file, target: sys.exit(None)
 worker.main()
 """
 
 
 class Worker(unittest.TestCase):
+    def test_an_exit_without_a_status_is_a_success(self):
+        command = [sys.executable, "-B", "-c", WORKER, str(Path(__file__).resolve().parent)]
+        request = json.dumps({"tool": "exit", "file": "", "target": "", "log": os.devnull}) + "\n"
+        result = subprocess.run(command, input=request, stdout=subprocess.PIPE, text=True, check=True)
+        self.assertEqual(result.stdout, "0\n")
+
     def test_a_tool_cannot_read_the_requests(self):
         with tempfile.TemporaryDirectory() as scratch:
             logs = [Path(scratch, name) for name in ("first", "second")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A wheel that every installer takes, before a change."""
+"""A wheel that every installer accepts, as the base of changes."""
 
 import base64
 import hashlib
@@ -17,17 +17,19 @@ ENTRIES = "[console_scripts]\ndemo-run = demo:main\n"
 
 @dataclass
 class Wheel:
-    """Members, then RECORD made of them, then the bytes of the archive; each step can be changed."""
+    """Members, then RECORD made of them, then the bytes of the archive.
+
+    Functions in `record_changes` change the text of RECORD, or return None for a wheel without it; those in
+    `byte_changes` change the bytes of the archive. The members `after_record` follow RECORD.
+    """
 
     file: str = FILE
     members: list = field(default_factory=list)
-    last: list = field(default_factory=list)
+    after_record: list = field(default_factory=list)
     end: archive.End = field(default_factory=archive.End)
     order: list | None = None
-    record: list = field(default_factory=list)
-    bytes: list = field(default_factory=list)
-    title: str = ""
-    info: str = INFO
+    record_changes: list = field(default_factory=list)
+    byte_changes: list = field(default_factory=list)
 
     @classmethod
     def plain(cls):
@@ -39,15 +41,15 @@ class Wheel:
         }
         return cls(members=[Member(name.encode(), text.encode()) for name, text in files.items()])
 
-    def member(self, end):
+    def member(self, suffix):
         """Return the member with this suffix."""
-        return next(member for member in self.members if member.text.endswith(end))
+        return next(member for member in self.members if member.text.endswith(suffix))
 
-    def edit(self, end, old, new):
-        """Replace text in a member."""
-        member = self.member(end)
-        assert old.encode() in member.data, (end, old)
-        member.data = member.data.replace(old.encode(), new.encode(), 1)
+    def edit(self, suffix, old, new, count=1):
+        """Replace the first occurrences of a text in a member; -1 is all."""
+        member = self.member(suffix)
+        assert old.encode() in member.data, (suffix, old)
+        member.data = member.data.replace(old.encode(), new.encode(), count)
 
     def add(self, name, data=b"x\n", **more):
         """Add a member before all others."""
@@ -57,25 +59,26 @@ class Wheel:
     def rows(self):
         """Return the rows of RECORD, as text."""
         rows = []
-        for member in self.members + self.last:
+        for member in self.members + self.after_record:
             if member.recorded and not member.name.endswith(b"/"):
                 digest = base64.urlsafe_b64encode(hashlib.sha256(member.data).digest()).rstrip(b"=").decode()
                 name = f'"{member.text}"' if "," in member.text else member.text
                 rows.append(f"{name},sha256={digest},{len(member.data)}")
         return [*rows, f"{INFO}/RECORD,,"]
 
-    def written(self):
+    def to_bytes(self):
         """Return the bytes of the wheel."""
         text = "\n".join(self.rows()) + "\n"
-        for change in self.record:
+        for change in self.record_changes:
             text = change(text)
         members = list(self.members)
         if text is not None:
             data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
             members.append(Member(f"{INFO}/RECORD".encode(), data))
-        members += self.last
+        members += self.after_record
+        # Another change may have removed members since the order was made.
         order = [index % len(members) for index in self.order] if self.order else None
-        content = archive.written(members, self.end, order)
-        for change in self.bytes:
+        content = archive.to_bytes(members, self.end, order)
+        for change in self.byte_changes:
             content = change(content)
         return content

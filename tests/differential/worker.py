@@ -28,26 +28,26 @@ from pip._internal.cli.main import main as pip_main
 from pip._internal.commands import create_command
 from pip._internal.commands.install import InstallCommand  # noqa: F401
 
-SECONDS = 120
+TIME_LIMIT = 120  # seconds
 
 
 def pip_(file, target):
     """Install with pip's own command line, into an environment."""
-    words = ["--no-index", "--no-deps", "--no-cache-dir", "--no-compile", "--disable-pip-version-check", "--quiet"]
-    more = ["--no-build-isolation", "--ignore-installed", "--no-warn-script-location"]
-    return pip_main(["install", *words, *more, "--prefix", target, file])
+    options = ["--no-index", "--no-deps", "--no-cache-dir", "--no-compile", "--disable-pip-version-check", "--quiet",
+               "--no-build-isolation", "--ignore-installed", "--no-warn-script-location"]
+    return pip_main(["install", *options, "--prefix", target, file])
 
 
 def installer_(file, target):
-    """Install with the reference library, with the checks of RECORD that it has."""
+    """Install with the reference library, after its check of RECORD."""
     python = f"python{sys.version_info[0]}.{sys.version_info[1]}"
     site = f"lib/{python}/site-packages"
-    below = {"purelib": site, "platlib": site, "scripts": "bin", "data": "", "headers": f"include/site/{python}/demo"}
-    place = installer.destinations.SchemeDictionaryDestination(
-        {name: str(Path(target, part)) for name, part in below.items()}, str(Path(target, "bin", "python")), "posix")
+    scheme = {"purelib": site, "platlib": site, "scripts": "bin", "data": "", "headers": f"include/site/{python}/demo"}
+    destination = installer.destinations.SchemeDictionaryDestination(
+        {name: str(Path(target, part)) for name, part in scheme.items()}, str(Path(target, "bin", "python")), "posix")
     with installer.sources.WheelFile.open(file) as source:
         source.validate_record(validate_contents=True)
-        installer.install(source, place, {"INSTALLER": b"installer"})
+        installer.install(source, destination, {"INSTALLER": b"installer"})
     return 0
 
 
@@ -64,6 +64,7 @@ def zipfile_(file, target):
 def tarfile_(file, target):
     """Extract with the filter for untrusted data."""
     with tarfile.open(file) as archive:
+        # Raises all errors; level 1 ignores some.
         archive.errorlevel = 2
         archive.extractall(target, filter="data")
     return 0
@@ -73,18 +74,25 @@ def packaging_(file, target):
     """Check the metadata as index servers do."""
     if tarfile.is_tarfile(file):
         with tarfile.open(file) as archive:
-            name = next(name for name in archive.getnames() if name.count("/") == 1 and name.endswith("/PKG-INFO"))
-            data = archive.extractfile(name).read()
+            names = [name for name in archive.getnames() if name.count("/") == 1 and name.endswith("/PKG-INFO")]
+            data = archive.extractfile(_first(names, "PKG-INFO")).read()
     else:
         with zipfile.ZipFile(file) as archive:
-            name = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
-            data = archive.read(name)
+            names = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+            data = archive.read(_first(names, "METADATA"))
     packaging.metadata.Metadata.from_email(data, validate=True)
     return 0
 
 
+def _first(names, file):
+    """Return the first name. A package without the file is refused, as by index servers."""
+    if not names:
+        raise FileNotFoundError(f"the package has no {file}")
+    return names[0]
+
+
 def twine_(file, target):
-    """Check as before an upload."""
+    """Check metadata as `twine check` does."""
     twine.package.PackageFile.from_filename(file, None).metadata_dictionary()
     return 1 if twine.commands.check.check([file], strict=False) else 0
 
@@ -97,14 +105,18 @@ def child(tool, file, target, log):
     out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     os.dup2(out, 1)
     os.dup2(out, 2)
-    # The standard input has the next requests.
+    # The standard input has the next requests, which the tool must not read.
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    signal.alarm(SECONDS)
+    # Ends the programs that the tool started, such as a build backend, with it.
+    os.setpgid(0, 0)
+    signal.signal(signal.SIGALRM, lambda *_: os.killpg(0, signal.SIGKILL))
+    signal.alarm(TIME_LIMIT)
     status = 1
     try:
         status = TOOLS[tool](file, target)
     except SystemExit as error:
-        status = error.code if isinstance(error.code, int) else 1
+        # As in Python: None is success, and a text an error.
+        status = 0 if error.code is None else error.code if isinstance(error.code, int) else 1
     except BaseException as error:  # noqa: BLE001: any error of a tool is its refusal
         print(f"{type(error).__name__}: {error}", flush=True)
     sys.stdout.flush()
@@ -117,10 +129,10 @@ def main():
     create_command("install")
     hashlib.sha256()
     for line in sys.stdin:
-        words = json.loads(line)
+        request = json.loads(line)
         process = os.fork()
         if process == 0:
-            child(**words)
+            child(**request)
         _, status = os.waitpid(process, 0)
         print(json.dumps(os.waitstatus_to_exitcode(status)), flush=True)
 

@@ -12,8 +12,8 @@ from process import kill, wait
 from report import some
 
 
-def answers(report, name, environment, version, isas):
-    """Check 4: each command's standard output is its answer and nothing else."""
+def check_output(report, name, environment, version, isas):
+    """Each command's standard output is its answer and nothing else."""
     site = environment.root.inside(environment.site)
     devel = f"{site}/_rocm_sdk_devel"
     expected = {
@@ -44,8 +44,8 @@ def _misuse(report, name, environment):
         report.check(f"{name}: wrong usage is an error: {' '.join(('rocm-sdk', *arguments))}", problem)
 
 
-def interrupted(report, name, environment):
-    """Check defects 25 and 35: an init that is killed, then two at once."""
+def check_interrupted_init(report, name, environment):
+    """An init that is killed does not break the next one, nor do two at once break each other."""
     command = [environment.inside("bin", "rocm-sdk"), "init"]
     for delay in (0.05, 0.15, 0.3):
         process = environment.root.start(command, environment.home)
@@ -57,15 +57,16 @@ def interrupted(report, name, environment):
     report.check(f"{name}: two rocm-sdk init at once, after three that were killed", problem)
 
 
-def same_devel(report, name, first, second):
-    """Compare the devel trees of two environments, whichever way they were expanded."""
+def check_same_devel(report, name, first, second):
+    """The devel trees of two environments are equal; one was expanded after interruptions."""
     trees = [snapshot.contents(one.site / "_rocm_sdk_devel") for one in (first, second)]
     clean = [{path: entry for path, entry in tree.items() if "__pycache__/" not in path} for tree in trees]
-    problem = snapshot.difference(*clean) or (len(clean[0]) < 100 and f"only {len(clean[0])} files")
+    # An empty or broken tree equals another one; real ones have thousands of entries.
+    problem = snapshot.difference(*clean) or (len(clean[0]) < 100 and f"only {len(clean[0])} entries")
     report.check(f"{name}: the devel trees of pip and uv are identical ({len(clean[0])} entries)", problem)
 
 
-def device_links(report, name, environment, isas):
+def check_device_links(report, name, environment, isas):
     """After init the devel tree has every file of every device package."""
     lists = sorted((environment.site / "_rocm_sdk_libraries/.devel_links").glob("*.json"))
     links_of = {path.stem: json.loads(path.read_text("utf-8"))["links"] for path in lists}
@@ -77,30 +78,32 @@ def device_links(report, name, environment, isas):
         report.check(f"{name}: the devel tree has the {len(links)} files of {isa}", problem)
 
 
-def self_test(report, name, environment, tree, root=None):
-    """Check 5: rocm-sdk test fails exactly where it is expected to, and for that reason."""
+def check_self_test(report, name, environment, tree, root=None):
+    """rocm-sdk test fails in the listed cases only, each for its listed reason."""
     cases = _cases(environment, root)
     if not report.check(f"{name}: rocm-sdk test reports", isinstance(cases, str) and cases):
         return
     extended = root is not None
     expected = list(_expected_cases(tree, extended))
     failed = {case["name"]: case["reason"] for case in cases if case["status"] == "FAIL"}
-    met = set()
-    for case, reason in failed.items():
-        listed = next((one for one in expected if fnmatch.fnmatchcase(case, one[0]) and one[1].is_told_in(reason)), None)
-        if listed is None:
-            report.check(f"{name}: self-test {case}", reason)
+    matched = set()
+    for case, message in failed.items():
+        row = next((row for row in expected if fnmatch.fnmatchcase(case, row[0]) and row[1].matches(message)), None)
+        if row is None:
+            report.check(f"{name}: self-test {case}", message)
         else:
-            met.add(listed[0])
-            report.note(f"expected: {case}: {listed[1].why}")
-    stale = [pattern for pattern, _ in expected if pattern not in met]
+            pattern, cause = row
+            matched.add(pattern)
+            report.note(f"expected: {case}: {cause.reason}")
+    stale = [pattern for pattern, _ in expected if pattern not in matched]
     report.check(f"{name}: each case that is expected to fail does", stale and f"these do not: {some(stale, 20)}")
     _skips(report, name, cases, tree)
     passed = [case["name"] for case in cases if case["status"] == "ok"]
     kinds = {case.split(":")[0] for case in passed}
     kinds_expected = {"layout", "library", "preload", "script", "devel"}
-    report.check(f"{name}: self-test: {len(passed)} cases pass, {len(failed)} fail", kinds != kinds_expected and
-                 f"none passes of {some(kinds_expected - kinds)}")
+    missing, unknown = sorted(kinds_expected - kinds), sorted(kinds - kinds_expected)
+    problem = (missing and f"no case of these kinds passes: {some(missing)}") or (unknown and f"new kinds: {some(unknown)}")
+    report.check(f"{name}: self-test: {len(passed)} cases pass, {len(failed)} fail", problem)
     _owners(report, name, cases, environment)
 
 
@@ -116,12 +119,12 @@ def _cases(environment, root):
     if len(lines) != len(cases):
         return f"it prints {len(lines)} cases and reports {len(cases)}"
     any_failed = any(case["status"] == "FAIL" for case in cases)
-    return cases if result.status == any_failed else f"{result.ending}, though cases {'failed' * any_failed or 'passed'}"
+    return cases if result.status == any_failed else f"{result.ending}, though {'cases failed' if any_failed else 'all passed'}"
 
 
 def _expected_cases(tree, extended):
     for cause in tree.causes:
-        if not (extended and cause.debian):
+        if not (extended and cause.works_in_extended_root):
             yield from ((f"library:*:{path}", cause) for path in cause.libraries)
             yield from ((f"preload:{shortname}", cause) for shortname in cause.preloads)
             yield from ((f"script:{script}", cause) for script in cause.scripts)
@@ -152,8 +155,8 @@ def _owners(report, name, cases, environment):
     report.check(f"{name}: self-test names the package of each library", errors and some(errors, 3))
 
 
-def without_devel(report, name, environment):
-    """Check defect 32 after devel's removal: --root and --bin print core if devel is not required."""
+def check_paths_without_devel(report, name, environment):
+    """After devel's removal, --root and --bin print core if devel is not required."""
     core = f"{environment.root.inside(environment.site)}/_rocm_sdk_core"
     for option, answer in (("--root", core), ("--bin", f"{core}/bin")):
         result = environment.program("rocm-sdk", "path", option, "--no-require-devel")
@@ -165,11 +168,11 @@ def without_devel(report, name, environment):
         reported = result.status == 1 and not result.out and "[devel]" in result.err and "Traceback" not in result.err
         report.check(f"{name}: rocm-sdk path {option} without devel names the extra",
                      not reported and f"{result.ending}: {result.err}")
-    loading.names(report, f"{name}: without devel", environment, devel=False)
+    loading.check_names(report, f"{name}: without devel", environment, devel=False)
 
 
-def without_libraries(report, name, environment):
-    """Check defect 30 after libraries' removal: the error names the extra to install."""
+def check_error_without_libraries(report, name, environment):
+    """After the removal of libraries, the error of find_libraries names the extra to install."""
     code = "import rocm_sdk; rocm_sdk.find_libraries('hipblas')"
     result = environment.program("python3", "-c", code)
     lines = result.err.strip().splitlines()[-1:] or [""]
@@ -178,28 +181,34 @@ def without_libraries(report, name, environment):
                  not right and f"{result.ending}: {lines[0]}")
 
 
-def found_libraries(report, name, environment):
-    """The Python interface finds real libraries, one path each, and says its version."""
+def check_find_libraries(report, name, environment, version):
+    """The Python interface finds real libraries, one path each, and has the version of the plan."""
     code = ("import rocm_sdk; print(rocm_sdk.__version__); "
             "print(*rocm_sdk.find_libraries('hiprtc', 'rocm-openblas', 'hipdnn'), sep='\\n'); "
             "rocm_sdk.initialize_process(preload_shortnames=['hiprtc', 'roctx64'], check_version='*')")
     result = environment.program("python3", "-c", code)
-    paths = [line.rsplit("/", 1)[-1] for line in result.out.splitlines()[1:]]
-    right = [path.partition(".so")[0] for path in paths] == ["libhiprtc", "librocm-openblas", "libhipdnn_backend"]
-    problem = result.problem or (not right and f"it finds {result.out}")
+    printed_version, *paths = result.out.splitlines() or [""]
+    files = [path.rsplit("/", 1)[-1].partition(".so")[0] for path in paths]
+    right = files == ["libhiprtc", "librocm-openblas", "libhipdnn_backend"] and printed_version == version
+    problem = result.problem or (not right and f"it prints {result.out}, for version {version}")
     report.check(f"{name}: find_libraries and initialize_process", problem)
 
 
-def targets(report, name, environment, dists):
-    """Check defects 26 and 27 in kpack mode: each ISA has an extra, and `device` is one requirement for all machines."""
-    anew = "--reinstall" if environment.tool == "uv" else "--force-reinstall"
+def check_device_extras(report, name, environment, dists):
+    """In kpack mode, each ISA has an extra. `rocm[device]` always requires the same package without device code,
+    whatever the machine or the variable says."""
+    reinstall = "--reinstall" if environment.tool == "uv" else "--force-reinstall"
 
     def devices(requirement, **settings):
-        result = environment.install(dists, requirement, "--dry-run", anew, env=settings)
-        return result, set(re.findall(r"rocm.sdk.device.(gfx[0-9a-f]+)", result.out + result.err))
+        result = environment.install(dists, requirement, "--dry-run", reinstall, env=settings)
+        # Without an ISA, the text after the name is a version, or `==`.
+        packages = re.findall(r"rocm.sdk.device(?:.(gfx[0-9a-f]+)|\b)", result.out + result.err)
+        return result, set(packages)
 
     for isa in ("gfx1101", "gfx1100"):
         outcome, choice = devices(f"rocm[device-{isa}]")
-        report.check(f"{name}: rocm[device-{isa}]", outcome.problem or (choice != {isa} and f"it would install {choice}"))
+        isas = choice - {""}
+        report.check(f"{name}: rocm[device-{isa}]", outcome.problem or (isas != {isa} and f"it would install {isas}"))
         outcome, choice = devices("rocm[device]", ROCM_SDK_TARGET_FAMILY=isa)
-        report.check(f"{name}: rocm[device] where {isa} is asked for", outcome.problem or (choice and f"it would install {choice}"))
+        report.check(f"{name}: rocm[device] with ROCM_SDK_TARGET_FAMILY={isa}",
+                     outcome.problem or (choice != {""} and f"it would install {sorted(choice)}, not rocm-sdk-device"))

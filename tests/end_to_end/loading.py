@@ -23,32 +23,39 @@ uint32_t sum(const uint8_t *bytes, size_t count) {
 
 
 def _probe(environment, script, *arguments, root=None):
-    """Run one of the probes in the root; return its result, or a problem."""
+    """Run one of the probes in the root; return its answers and None, or an empty dict and a problem."""
     place = environment.home / "probes"
     shutil.copytree(PROBES, place, dirs_exist_ok=True)
     site = environment.root.inside(environment.site)
     inside = environment.root.inside(place / script)
     result = environment.program("python3", inside, site, *arguments, root=root)
-    return result.problem or json.loads(result.out)
+    return ({}, result.problem) if result.problem else (json.loads(result.out), None)
 
 
-def names(report, name, environment, devel=True):
+def check_names(report, label, environment, devel=True):
     """Each name that other projects import exists, and has the expected value."""
-    answers = _probe(environment, "names.py", "devel" if devel else "plain")
-    if report.check(f"{name}: names of others: the probe runs", isinstance(answers, str) and answers):
+    answers, problem = _probe(environment, "names.py", "devel" if devel else "plain")
+    if report.check(f"{label}: names that other projects import: the probe runs", problem):
         for project, error in answers.items():
-            report.check(f"{name}: {project}", error)
+            report.check(f"{label}: {project}", error)
 
 
-def libraries(report, name, environment, tree, root=None):
-    """Check 6: every shared library of every platform directory loads in its own process."""
-    causes = [one for one in (*tree.causes, *tree.alone) if not (root and one.debian)]
+def check_libraries(report, label, environment, tree, root=None):
+    """Every shared library of every platform directory loads in its own process."""
+    causes = [cause for cause in (*tree.causes, *tree.causes_outside_self_test)
+              if not (root and cause.works_in_extended_root)]
     directories = sorted(path.name for path in environment.site.glob("_rocm_*") if path.is_dir())
+    report.check(f"{label}: platform directories", not directories and "none is installed")
+    paths = set()
     for directory in directories:
-        answers = _probe(environment, "libraries.py", directory, root=root)
-        if report.check(f"{name}: libraries of {directory}: the probe runs", isinstance(answers, str) and answers):
-            _judge(report, f"{name}: libraries of {directory}", answers, causes)
-            _stale(report, f"{name}: libraries of {directory}", answers, causes)
+        answers, problem = _probe(environment, "libraries.py", directory, root=root)
+        if report.check(f"{label}: libraries of {directory}: the probe runs", problem):
+            _judge(report, f"{label}: libraries of {directory}", answers, causes)
+            _stale(report, f"{label}: libraries of {directory}", answers, causes)
+            paths |= set(answers)
+    unmatched = [pattern for cause in tree.causes_outside_self_test for pattern in cause.libraries
+                 if not any(fnmatch.fnmatchcase(path.partition("/")[2], pattern) for path in paths)]
+    report.check(f"{label}: each library in expectations.py exists", unmatched and f"these do not: {some(unmatched)}")
 
 
 def _judge(report, name, answers, causes):
@@ -56,12 +63,12 @@ def _judge(report, name, answers, causes):
     for path, error in answers.items():
         if error is None:
             continue
-        cause = next((one for one in causes if _is_listed(path, one) and one.says in error), None)
+        cause = next((one for one in causes if _is_listed(path, one) and one.message in error), None)
         if cause is None:
             unexpected += 1
             report.check(f"{name}: {path.partition('/')[2]}", error)
         else:
-            report.note(f"expected: {path}: {cause.why}")
+            report.note(f"expected: {path}: {cause.reason}")
     loaded = sum(error is None for error in answers.values())
     report.check(f"{name}: {loaded} of {len(answers)} load", (not loaded or unexpected) and f"{unexpected} fail")
 
@@ -72,28 +79,28 @@ def _is_listed(path, cause):
 
 def _stale(report, name, answers, causes):
     loads = [path for path, error in answers.items() if error is None and any(_is_listed(path, one) for one in causes)]
-    report.check(f"{name}: those listed in expectations.py fail", loads and f"these load: {some(loads)}")
+    report.check(f"{name}: libraries that expectations.py lists fail to load", loads and f"these load: {some(loads)}")
 
 
-def forwards(report, name, environment, plan, tree, root=None):
-    """Check 7: forwarding libraries hand out the functions of the library behind them."""
+def check_forwards(report, label, environment, plan, tree, root=None):
+    """dlsym finds a function of the target in each forwarding library."""
     directories = [one.name for one in environment.site.glob(f"{expectations.LIBRARIES}*") if one.is_dir()]
 
-    def installed(without):
+    def expected_forwards(not_in_small):
         return {path.replace(expectations.LIBRARIES, directory): function
                 for path, function in expectations.FORWARDS.items() for directory in directories or [expectations.LIBRARIES]
-                if tree.full or path not in without}
+                if tree.full or path not in not_in_small}
 
-    expected = installed(expectations.FORWARDS_OF_FULL)
+    expected_names = set(expected_forwards(expectations.FORWARDS_ONLY_IN_FULL))
     planned = {path for path, _ in _steps(plan, "alias", environment)}
-    report.check(f"{name}: forwarding libraries by name", planned != set(expected) and
-                 f"planned {sorted(planned)}, expected {sorted(expected)}")
-    expected = installed(expectations.FORWARDS_OF_FULL + expectations.FORWARDS_OPENED_IN_FULL)
-    answers = _probe(environment, "forwards.py", *(f"{path}={function}" for path, function in expected.items()),
-                     root=root)
-    if report.check(f"{name}: forwarding libraries: the probe runs", isinstance(answers, str) and answers):
+    report.check(f"{label}: forwarding libraries by name", planned != expected_names and
+                 f"planned {sorted(planned)}, expected {sorted(expected_names)}")
+    loadable = expected_forwards(expectations.FORWARDS_ONLY_IN_FULL + expectations.FORWARDS_LOADABLE_ONLY_IN_FULL)
+    answers, problem = _probe(environment, "forwards.py", *(f"{path}={function}" for path, function in loadable.items()),
+                              root=root)
+    if report.check(f"{label}: forwarding libraries: the probe runs", problem):
         for path, error in answers.items():
-            report.check(f"{name}: dlopen {path} and dlsym {expected[path]}", error)
+            report.check(f"{label}: dlopen {path} and dlsym {loadable[path]}", error)
 
 
 def _steps(plan, step, environment):
@@ -104,33 +111,34 @@ def _steps(plan, step, environment):
             yield from ((one["path"], one) for one in distribution["members"] if one["step"] == step)
 
 
-def stubs(report, name, environment, plan, tree, root=None):
-    """Check 7: exec stubs start their program, and it answers as it does without the stub."""
+def check_stubs(report, label, environment, plan, tree, root=None):
+    """Stubs start their program, and it answers as it does without the stub."""
     planned = {path: step["target"] for path, step in _steps(plan, "stub", environment)}
-    absent = [one for one in tree.stubs if not any(path.partition("/")[2] == one for path in planned)]
-    report.check(f"{name}: exec stubs by name", absent and f"not there: {some(absent)}")
-    answers = _probe(environment, "stubs.py", *(f"{path}={target}" for path, target in planned.items()), root=root)
-    if not report.check(f"{name}: exec stubs: the probe runs", isinstance(answers, str) and answers):
+    required = {*tree.stubs, *(stub for cause in tree.causes for stub in cause.stubs)}
+    absent = sorted(required - {path.partition("/")[2] for path in planned})
+    report.check(f"{label}: stubs by name", absent and f"not there: {some(absent)}")
+    answers, problem = _probe(environment, "stubs.py", *(f"{path}={target}" for path, target in planned.items()), root=root)
+    if not report.check(f"{label}: stubs: the probe runs", problem):
         return
-    causes = [one for one in tree.causes if not (root and one.debian)]
+    causes = [one for one in tree.causes if not (root and one.works_in_extended_root)]
     for path, error in answers.items():
         cause = next((one for one in causes if path.partition("/")[2] in one.stubs), None)
         if cause is None:
-            report.check(f"{name}: exec stub {path}", error)
-        elif report.check(f"{name}: exec stub {path} starts its program, which fails as expected",
-                          (error is None or cause.says not in error) and f"it says {error}"):
-            report.note(f"expected: {path}: {cause.why}")
+            report.check(f"{label}: stub {path}", error)
+        elif report.check(f"{label}: stub {path} starts its program, which fails as expected",
+                          (error is None or cause.message not in error) and f"it says {error}"):
+            report.note(f"expected: {path}: {cause.reason}")
 
 
-def scripts(report, name, environment, tree):
-    """Check 7: the console scripts correspond to the packaged programs, and to no others."""
+def check_scripts(report, label, environment, tree):
+    """The console scripts are the expected ones, and no others."""
     bin_directory = environment.place / "bin"
     foreign = {"pip", "pip3", "rocm-sdk"}
     names = {path.name for path in bin_directory.iterdir() if _is_console_script(path)} - foreign
     names = {one for one in names if not one.startswith("pip3.")}
     problem = names != set(tree.scripts) and (f"absent: {sorted(set(tree.scripts) - names)}, "
                                               f"not expected: {sorted(names - set(tree.scripts))}")
-    report.check(f"{name}: console scripts by name ({len(names)})", problem)
+    report.check(f"{label}: console scripts by name ({len(names)})", problem)
 
 
 def _is_console_script(path):
@@ -140,10 +148,10 @@ def _is_console_script(path):
         return file.read(2) == b"#!" and b"import" in file.read(4096)
 
 
-def compilers(report, name, environment, root):
-    """Check 7: clang starts through the console script and through stubs, and finds its headers."""
+def check_compilers(report, label, environment, root):
+    """clang starts through the console script and through stubs, and finds its headers."""
     result = environment.program("amdclang", "--version", root=root)
-    report.check(f"{name}: amdclang --version", result.problem or ("clang version" not in result.out and result.out))
+    report.check(f"{label}: amdclang --version", result.problem or ("clang version" not in result.out and result.out))
     work = environment.home / "compile"
     work.mkdir()
     source = work / "sum.c"
@@ -159,7 +167,15 @@ def compilers(report, name, environment, root):
                                   environment.root.inside(object_file)], root=root)
         problem = result.problem or (not object_file.is_file() and "no object file")
         program_name = program.partition("site-packages/")[2] or "console script amdclang"
-        if report.check(f"{name}: {program_name} compiles a C file that includes clang's own headers", problem):
+        if report.check(f"{label}: {program_name} compiles a C file that includes clang's own headers", problem):
             objects[program_name] = object_file.read_bytes()
-    report.check(f"{name}: all of them make the same object", len(set(objects.values())) != 1 and "they differ")
-    report.check(f"{name}: the object is x86-64 ELF", any(one[:4] != b"\x7fELF" for one in objects.values()) and "no")
+    contents = set(objects.values())
+    report.check(f"{label}: all of them make the same object",
+                 len(contents) != 1 and ("they differ" if contents else "there is none"))
+    foreign = [program for program, content in objects.items() if not _is_x86_64_object(content)]
+    report.check(f"{label}: the object is x86-64 ELF", (foreign and f"not of {foreign}") or (not objects and "there is none"))
+
+
+def _is_x86_64_object(content):
+    """Return whether the bytes are a 64-bit ELF file for x86-64."""
+    return content[:5] == b"\x7fELF\2" and content[18:20] == (62).to_bytes(2, "little")

@@ -114,7 +114,7 @@ def _installed(bench, plan, place, one):
     _use(bench, name, tree, plan, pip, uv, one.isas)
     for environment in (pip, uv):
         if tree.mode == "kpack":
-            commands.targets(report, f"{name}: {environment.tool}", environment, dists)
+            commands.check_device_extras(report, f"{name}: {environment.tool}", environment, dists)
         _uninstall(report, f"{name}: {environment.tool}", environment, before[environment.tool])
         environment.remove()
 
@@ -129,7 +129,7 @@ def _compare(report, name, pip, uv):
 
 def _expand_and_add(report, one, pip, uv):
     """Expand devel, in one environment the hard way; then install more."""
-    commands.interrupted(report, f"{one.label}: uv", uv)
+    commands.check_interrupted_init(report, f"{one.label}: uv", uv)
     result = pip.program("rocm-sdk", "init")
     report.check(f"{one.label}: pip: the first rocm-sdk init", result.problem)
     for environment in (pip, uv):
@@ -145,33 +145,33 @@ def _use(bench, name, tree, plan, pip, uv, isas):
     report = bench.report
     for environment in (pip, uv):
         label = f"{name}: {environment.tool}"
-        loading.scripts(report, label, environment, tree)
-        commands.answers(report, label, environment, plan["version"], isas)
+        loading.check_scripts(report, label, environment, tree)
+        commands.check_output(report, label, environment, plan["version"], isas)
         if tree.mode == "kpack":
-            commands.device_links(report, label, environment, isas)
+            commands.check_device_links(report, label, environment, isas)
         foreign = records.unowned(environment.site)
         report.check(f"{label}: after init every file is in a RECORD", foreign and some(foreign))
-        commands.found_libraries(report, label, environment)
-        loading.names(report, label, environment)
-        commands.self_test(report, label, environment, tree)
-    commands.same_devel(report, name, pip, uv)
-    loading.libraries(report, name, pip, tree)
+        commands.check_find_libraries(report, label, environment, plan["version"])
+        loading.check_names(report, label, environment)
+        commands.check_self_test(report, label, environment, tree)
+    commands.check_same_devel(report, name, pip, uv)
+    loading.check_libraries(report, name, pip, tree)
     if not tree.full:
-        loading.forwards(report, name, pip, plan, tree)
-        loading.stubs(report, name, pip, plan, tree)
+        loading.check_forwards(report, name, pip, plan, tree)
+        loading.check_stubs(report, name, pip, plan, tree)
         return
     label = f"{name}: with Debian's libraries"
-    commands.self_test(report, label, pip, tree, bench.extended)
-    loading.libraries(report, label, pip, tree, bench.extended)
-    loading.forwards(report, label, pip, plan, tree, bench.extended)
-    loading.stubs(report, label, pip, plan, tree, bench.extended)
-    loading.compilers(report, label, pip, bench.extended)
+    commands.check_self_test(report, label, pip, tree, bench.extended)
+    loading.check_libraries(report, label, pip, tree, bench.extended)
+    loading.check_forwards(report, label, pip, plan, tree, bench.extended)
+    loading.check_stubs(report, label, pip, plan, tree, bench.extended)
+    loading.check_compilers(report, label, pip, bench.extended)
 
 
 def _uninstall(report, name, environment, before):
     _one_device(report, name, environment)
-    for distribution, check in (("rocm-sdk-devel", commands.without_devel),
-                                ("rocm-sdk-libraries", commands.without_libraries)):
+    for distribution, check in (("rocm-sdk-devel", commands.check_paths_without_devel),
+                                ("rocm-sdk-libraries", commands.check_error_without_libraries)):
         names = [one for one in records.distributions(environment.site) if one.startswith(distribution)]
         result = environment.installer("uninstall", *names)
         if report.check(f"{name}: uninstall {distribution}", result.problem):

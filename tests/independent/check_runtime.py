@@ -69,7 +69,7 @@ class RuntimeCheck:
                 yield from self.stub_faults(item, data)
             elif item.form == FORWARD:
                 name = posixpath.basename(item.path)
-                yield from elf_compare.forwarding(elf.parse(data), name, item.entry.elf.soname)
+                yield from elf_compare.forwarding_faults(elf.parse(data), name, item.entry.elf.soname)
             elif item.form == LINKED_ELF:
                 yield from self.elf_faults(item, data)
             elif item.form == DEVEL_LINKS:
@@ -101,7 +101,7 @@ class RuntimeCheck:
             yield f"has the SONAME {new.soname}"
         folder = posixpath.join(self.package.platform_dir, posixpath.dirname(item.path))
         with source_bytes(item.entry) as source:
-            yield from elf_compare.edited(source, data, item.entry.elf, new, folder, self.wanted)
+            yield from elf_compare.edit_faults(source, data, item.entry.elf, new, folder, self.wanted)
 
     def devel_links_faults(self, document):
         """Compares `links` (`relpath` and `target`) with the device entries under devel's rules."""

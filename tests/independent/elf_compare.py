@@ -1,19 +1,28 @@
-"""Compares an edited ELF file with its source, and a forwarding library with its wish."""
+"""Faults of edited ELF files against their source, and of forwarding libraries against their alias."""
 
 import rpath
 from elf_blocks import (block_faults, blocks, load_faults, segment_faults, symbol_faults,
                         tag_faults)
 
+# A slice of a mapped file is a copy.
 CHUNK = 1 << 20
 
+# Fields of the ELF header that an edit may change: e_phoff and e_shoff, e_phnum, e_shnum and e_shstrndx. All others,
+# such as e_type, e_machine and e_entry, must stay.
+FREE_HEADER = [(32, 48), (56, 58), (60, 64)]
 
-def edited(source, result, old, new, folder, entries):
-    """Yields the faults of `result`, an edit of `source` (the two as parsed by elf.py)."""
+
+def edit_faults(source, result, old, new, folder, entries):
+    """Yields the faults of `result`, an edit of `source`.
+
+    `old` and `new` are the two as parsed by elf.py, `folder` the file's directory, and `entries` the directories that
+    its rpath must have.
+    """
     yield from rpath_faults(old, new, rpath.expected(old, folder, entries), folder)
     yield from name_faults(old, new)
     moved = list(blocks(source, result, old, new))
     yield from block_faults(source, result, moved)
-    yield from byte_faults(source, result, untouchable(old, new, moved, len(source)))
+    yield from byte_faults(source, result, unchanged_ranges(old, new, moved, len(source)))
     yield from tag_faults(old, new)
     yield from load_faults(old, new)
     yield from segment_faults(old, new)
@@ -21,7 +30,7 @@ def edited(source, result, old, new, folder, entries):
 
 
 def rpath_faults(old, new, expected, folder):
-    """It is DT_RPATH, never DT_RUNPATH; entries in the declared order, none twice."""
+    """The rpath is in DT_RPATH, never in DT_RUNPATH; entries in the declared order, none twice."""
     if new.runpath:
         yield f"has DT_RUNPATH {new.runpath}"
     if len(new.rpath) > 1:
@@ -37,15 +46,16 @@ def name_faults(old, new):
             yield f"{label} {getattr(old, label)} became {getattr(new, label)}"
 
 
-def untouchable(old, new, moved, size):
+def unchanged_ranges(old, new, all_blocks, size):
     """The ranges of the source that an edit leaves alone.
 
-    Free to change: ELF header, program header table (old place and new), section header
-    table, dynamic section and its strings, the old place of a block that moved.
+    Free to change: positions and counts in the ELF header, program header table (old place and
+    new), section header table, dynamic section and its strings, the old place of a block that
+    moved.
     """
-    free = [(0, 64), old.phdr_range, new.phdr_range, old.shdr_range,
+    free = [*FREE_HEADER, old.phdr_range, new.phdr_range, old.shdr_range,
             old.dynamic_range, old.dynstr_range]
-    free += [block.freed for block in moved if block.moved]
+    free += [block.freed for block in all_blocks if block.moved]
     at = 0
     for start, end in sorted(free):
         if start > at:
@@ -80,8 +90,8 @@ def first_difference(one, other):
     return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-def forwarding(new, name, soname):
-    """SONAME the alias, NEEDED the real SONAME, DT_RPATH `$ORIGIN`."""
+def forwarding_faults(new, name, soname):
+    """Yields faults unless SONAME is the alias, NEEDED only the real SONAME, and DT_RPATH `$ORIGIN`."""
     if new.soname != name:
         yield f"SONAME {new.soname}, expected {name}"
     if new.needed != [soname]:
@@ -90,11 +100,12 @@ def forwarding(new, name, soname):
         yield f"DT_RPATH {new.rpath}, DT_RUNPATH {new.runpath}, expected $ORIGIN"
 
 
-def devel_file(source, result, old, new):
+def devel_faults(source, result, old, new):
     """ELF files in devel only change RUNPATH to RPATH: same length, only the tags."""
     if new.runpath or new.rpath != (old.runpath or old.rpath):
         yield f"RPATH {new.rpath} RUNPATH {new.runpath}, source {old.rpath} {old.runpath}"
     if len(source) != len(result):
         yield f"length {len(source)} became {len(result)}"
+        return
     start, end = old.dynamic_range
     yield from byte_faults(source, result, [(0, start), (end, len(source))])

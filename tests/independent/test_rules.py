@@ -216,9 +216,23 @@ class Rpath(unittest.TestCase):
         source = shared_object(soname="x", tail=b"code and data")
         result = source[:-1] + b"A"
         old, new = elf.parse(source), elf.parse(result)
-        ranges = list(elf_compare.untouchable(old, new, [], len(source)))
+        ranges = list(elf_compare.unchanged_ranges(old, new, [], len(source)))
         self.assertEqual(len(list(elf_compare.byte_faults(source, result, ranges))), 1)
         self.assertEqual(list(elf_compare.byte_faults(source, source + b"tail", ranges)), [])
+
+    def test_an_edit_may_not_touch_other_fields_of_the_elf_header(self):
+        source = shared_object(soname="x")
+        old = elf.parse(source)
+        ranges = list(elf_compare.unchanged_ranges(old, old, [], len(source)))
+        fields = {"e_type": 16, "e_machine": 18, "e_entry": 24, "e_flags": 48, "e_shentsize": 58}
+        for name, at in fields.items():
+            result = bytearray(source)
+            result[at] ^= 1
+            self.assertEqual(len(list(elf_compare.byte_faults(source, result, ranges))), 1, name)
+        for name, at in {"e_phoff": 32, "e_shoff": 40, "e_phnum": 56, "e_shnum": 60}.items():
+            result = bytearray(source)
+            result[at] ^= 1
+            self.assertEqual(list(elf_compare.byte_faults(source, result, ranges)), [], name)
 
     def test_runpath_is_reported(self):
         image = elf.parse(shared_object(soname="x", runpath="$ORIGIN"))
@@ -241,7 +255,7 @@ class Moves(unittest.TestCase):
         old = elf.Elf(3, 62, segments=[elf.Segment(4, self.NOTE, self.NOTE, 8)])
         new = elf.Elf(3, 62, segments=[elf.Segment(4, place, place, 8)])
         moved = list(elf_blocks.blocks(source, result, old, new))
-        ranges = elf_compare.untouchable(old, new, moved, len(source))
+        ranges = elf_compare.unchanged_ranges(old, new, moved, len(source))
         return [*elf_blocks.block_faults(source, result, moved),
                 *elf_compare.byte_faults(source, result, ranges)]
 

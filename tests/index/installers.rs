@@ -10,7 +10,10 @@ use tempfile::TempDir;
 use super::packages::{sdist, wheel};
 use super::{program, text};
 
-/// Runs an installer without configuration of the machine.
+pub const PIP_INSTALL: [&str; 2] = ["install", "--no-cache-dir"];
+pub const UV_INSTALL: [&str; 3] = ["pip", "install", "--no-cache"];
+
+/// Runs an installer that ignores the user's configuration.
 pub fn run(mut command: Command, args: &[&str]) -> String {
     for (name, _) in
         std::env::vars().filter(|(name, _)| name.starts_with("PIP_") || name.starts_with("UV_"))
@@ -34,9 +37,10 @@ pub fn uv() -> Option<Command> {
     program("uv", &[])
 }
 
-/// Makes an index of `app` and several versions of its requirement `lib`. In a simple index one
-/// version is yanked; uv ignores yanks on flat pages.
-pub fn indexed(layout: Layout) -> TempDir {
+/// Makes an index of `app` and several versions of its requirement `lib`, with an sdist of the
+/// older version, which must lose against the newer wheel. In a simple index one version is yanked;
+/// uv ignores yanks on flat pages.
+pub fn index_with_versions(layout: Layout) -> TempDir {
     let dir = TempDir::new().unwrap();
     wheel(dir.path(), "app", "1.0+local", &["lib"]);
     for version in ["1.9", "1.10"] {
@@ -51,7 +55,7 @@ pub fn indexed(layout: Layout) -> TempDir {
     dir
 }
 
-/// Installs `app` with these options and checks the result.
+/// Installs `app` from the index of the options `from`, and checks the installed versions.
 pub fn install(command: Command, args: &[&str], from: &[&str]) {
     let target = TempDir::new().unwrap();
     run(command, &[args, &["--target", target.path().to_str().unwrap()], from, &["app"]].concat());
@@ -66,16 +70,13 @@ pub fn install(command: Command, args: &[&str], from: &[&str]) {
     );
 }
 
-pub const PIP: [&str; 2] = ["install", "--no-cache-dir"];
-pub const UV: [&str; 3] = ["pip", "install", "--no-cache"];
-
 /// Tries every available installer.
 pub fn install_with_each(from: &[&str]) {
     if let Some(pip) = pip() {
-        install(pip, &PIP, from);
+        install(pip, &PIP_INSTALL, from);
     }
     if let Some(uv) = uv() {
-        install(uv, &UV, from);
+        install(uv, &UV_INSTALL, from);
     }
 }
 
@@ -84,9 +85,9 @@ fn file_url(path: &Path) -> String {
 }
 
 #[test]
-fn from_files() {
-    let dir = indexed(Layout::Simple);
+fn pip_and_uv_install_from_file_urls() {
+    let dir = index_with_versions(Layout::Simple);
     install_with_each(&["--index-url", &file_url(&dir.path().join("simple/"))]);
-    let dir = indexed(Layout::Flat);
+    let dir = index_with_versions(Layout::Flat);
     install_with_each(&["--no-index", "--find-links", &file_url(&dir.path().join("index.html"))]);
 }

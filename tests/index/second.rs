@@ -11,7 +11,7 @@ use fs_err as fs;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::installers::{PIP, UV, pip, run, uv};
+use super::installers::{PIP_INSTALL, UV_INSTALL, pip, run, uv};
 use super::{done, rockpack, text};
 use crate::program::{self, Run};
 
@@ -193,7 +193,7 @@ fn installers_get_all_devices_from_the_second_index_alone() {
         "rocm_sdk_device_gfx942",
         "rocm_sdk_libraries",
     ];
-    let tools = [(pip as fn() -> _, &PIP[..]), (uv, &UV[..])];
+    let tools = [(pip as fn() -> _, &PIP_INSTALL[..]), (uv, &UV_INSTALL[..])];
     for (tool, words) in tools {
         for (root, expected) in [("simple", &core[..]), ("whl/simple", &every_device[..])] {
             let Some(command) = tool() else { continue };

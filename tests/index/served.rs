@@ -9,7 +9,9 @@ use fs_err as fs;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use super::installers::{PIP, UV, indexed, install, install_with_each, pip, run, uv};
+use super::installers::{
+    PIP_INSTALL, UV_INSTALL, index_with_versions, install, install_with_each, pip, run, uv,
+};
 use super::{copy, demo};
 use workbench::skips::has;
 
@@ -68,12 +70,12 @@ impl Drop for Serving {
 
 #[test]
 fn from_the_server() {
-    let dir = indexed(Layout::Simple);
+    let dir = index_with_versions(Layout::Simple);
     let Some(server) = Serving::start(dir.path()) else { return };
     install_with_each(&["--index-url", &format!("{}simple/", server.url)]);
     let log = server.end();
     assert!(log.iter().all(|line| line.starts_with("GET 200 ")), "{log:?}");
-    let dir = indexed(Layout::Flat);
+    let dir = index_with_versions(Layout::Flat);
     let Some(server) = Serving::start(dir.path()) else { return };
     install_with_each(&["--no-index", "--find-links", &server.url]);
     server.end();
@@ -82,9 +84,9 @@ fn from_the_server() {
 #[test]
 fn pip_reads_metadata_before_any_wheel() {
     let Some(pip) = pip() else { return };
-    let dir = indexed(Layout::Simple);
+    let dir = index_with_versions(Layout::Simple);
     let Some(server) = Serving::start(dir.path()) else { return };
-    install(pip, &PIP, &["--index-url", &format!("{}simple/", server.url)]);
+    install(pip, &PIP_INSTALL, &["--index-url", &format!("{}simple/", server.url)]);
     let log = server.end();
     let ends = |end: &str| {
         log.iter()
@@ -101,7 +103,7 @@ fn pip_reads_metadata_before_any_wheel() {
 #[test]
 fn resolving_reads_no_byte_of_a_wheel() {
     let Some(uv) = uv() else { return };
-    let dir = indexed(Layout::Simple);
+    let dir = index_with_versions(Layout::Simple);
     let Some(server) = Serving::start(dir.path()) else { return };
     let directory = TempDir::new().unwrap();
     fs::write(directory.path().join("in.txt"), "app\n").unwrap();
@@ -132,7 +134,7 @@ fn resolving_reads_no_byte_of_a_wheel() {
 #[cfg(feature = "stores")]
 #[test]
 fn a_second_mirror_of_an_unchanged_index_transfers_no_page() {
-    let dir = indexed(Layout::Simple);
+    let dir = index_with_versions(Layout::Simple);
     let work = TempDir::new().unwrap();
     let mut log = Vec::new();
     let Some(server) = Serving::start(dir.path()) else { return };
@@ -158,7 +160,7 @@ fn the_demo_packages() {
     simple::write(dir.path(), Layout::Simple, None).unwrap();
     let Some(server) = Serving::start(dir.path()) else { return };
     let index = format!("{}simple/", server.url);
-    for (command, args) in [(pip(), &PIP[..]), (uv(), &UV)] {
+    for (command, args) in [(pip(), &PIP_INSTALL[..]), (uv(), &UV_INSTALL)] {
         let Some(command) = command else { continue };
         let target = TempDir::new().unwrap();
         let into = ["--target", target.path().to_str().unwrap(), "--index-url", &index];

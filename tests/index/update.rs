@@ -137,6 +137,12 @@ fn a_package_can_be_removed_by_name() {
     let path = wheel(dir.path(), "gone", "1.0", &[]);
     fs::write(dir.path().join("gone-1.0-py3-none-any.whl.yanked"), "bad").unwrap();
     simple(dir.path());
+    let elsewhere = TempDir::new().unwrap();
+    let other = wheel(elsewhere.path(), "gone", "1.0", &[]);
+    let refused =
+        rockpack(dir.path(), &["index", "write", ".", "--remove", other.to_str().unwrap()]);
+    assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
+    assert!(path.exists() && text(&refused.stderr).contains("give the file name of a package"));
     let stdout = done(dir.path(), &["index", "write", ".", "--remove", path.to_str().unwrap()]);
     assert!(stdout.contains("removed gone-1.0-py3-none-any.whl\n") && !path.exists(), "{stdout}");
     assert_eq!(all(dir.path()), pages);

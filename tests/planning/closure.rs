@@ -549,7 +549,7 @@ fn two_libraries_of_one_name_are_a_warning_that_labels_both() {
     assert_eq!(
         Case::new(&packages, entries).plan_and_warnings().1,
         [
-            "two different files are named `libz.so.1`: `lib/libz.so.1` of x-core and `lib/deep/libz.so.1` of x-core\n\x20 artifact \"base\" \"lib\" <- `bin/tool`, `bin/tool2` load this one\n\x20 artifact \"more\" \"lib\" <- second file\n\x20 help: exclude one of them, or give it another SONAME in the build\n"
+            "two different libraries have the name `libz.so.1`: `lib/libz.so.1` of x-core and `lib/deep/libz.so.1` of x-core\n\x20 artifact \"base\" \"lib\" <- `bin/tool`, `bin/tool2` load this one\n\x20 artifact \"more\" \"lib\" <- second file\n\x20 help: exclude one of them, or give it another SONAME in the build\n"
         ]
     );
     let turned = entries.replace(
@@ -561,6 +561,25 @@ fn two_libraries_of_one_name_are_a_warning_that_labels_both() {
         warning.contains("<- `bin/tool` loads this one\n")
             && warning.contains("<- `bin/tool2` loads this one\n"),
         "{warning}"
+    );
+}
+
+#[test]
+fn rules_on_the_same_line_of_two_files_have_their_own_notes() {
+    let includes = "include \"a.kdl\"\ninclude \"b.kdl\"\n".to_owned();
+    let entries = "base_lib_generic bin/tool exe needs=libfoo.so.1,libbar.so.1";
+    let case = Case::new(&[core(""), includes], entries)
+        .included("a.kdl", "system-library \"libfoo.so.1\" reason=\"foo\"\n")
+        .included("b.kdl", "system-library \"libbar.so.1\" reason=\"bar\"\n");
+    let (plan, _) = case.plan_and_warnings();
+    let notes: Vec<_> =
+        plan.notes.iter().map(|note| (&*note.text, note.rule.as_deref().unwrap_or(""))).collect();
+    assert_eq!(
+        notes,
+        [
+            ("the system must have `libfoo.so.1`: foo", "a.kdl:1"),
+            ("the system must have `libbar.so.1`: bar", "b.kdl:1"),
+        ]
     );
 }
 

@@ -2,7 +2,7 @@
 
 use base::names::Mode;
 use plan::resolve::explain::{
-    Asked, Explainer, ManifestByMode, Reason, Says, explanation_text, matches_text,
+    Argument, Explainer, ManifestByMode, Reason, Says, explanation_text, matches_text,
 };
 
 use super::support::{Case, devel, package, runtime};
@@ -78,7 +78,7 @@ fn explain(case: &Case, path: &str, verbose: bool) -> String {
     let by_mode = ManifestByMode::new(&manifest, &case.catalog, &case.request);
     let explainer =
         Explainer::new(&by_mode, &case.catalog, &case.templates, &case.request).unwrap();
-    let Asked::Path(path) = explainer.find(path).unwrap() else { panic!("{path} is not known") };
+    let Argument::Path(path) = explainer.find(path).unwrap() else { panic!("{path} is not known") };
     explanation_text(&explainer.explain(&path), verbose)
 }
 
@@ -264,16 +264,16 @@ fn globs_list_and_unknown_paths_offer_near_ones() {
     let by_mode = ManifestByMode::new(&manifest, &case.catalog, &case.request);
     let explainer =
         Explainer::new(&by_mode, &case.catalog, &case.templates, &case.request).unwrap();
-    let Asked::Glob(paths) = explainer.find("lib/lib*").unwrap() else { panic!() };
+    let Argument::Glob(paths) = explainer.find("lib/lib*").unwrap() else { panic!() };
     compare(
         "globs-list-and-unknown-paths-offer-near-ones",
         &matches_text(&explainer.matches(paths).matches, false),
     );
     assert!(
-        matches!(explainer.find("lib/*.none").unwrap(), Asked::Glob(paths) if paths.is_empty())
+        matches!(explainer.find("lib/*.none").unwrap(), Argument::Glob(paths) if paths.is_empty())
     );
     let near = |text: &str| match explainer.find(text).unwrap() {
-        Asked::Unknown(near) => near.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        Argument::Unknown(near) => near.iter().map(ToString::to_string).collect::<Vec<_>>(),
         other => panic!("{other:?}"),
     };
     assert_eq!(near("libx.so.1")[0], "lib/libx.so.1", "a directory was left out");

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use plan::resolve::explain::{Asked, Explainer, ManifestByMode, explanation_text};
+use plan::resolve::explain::{Argument, Explainer, ManifestByMode, explanation_text};
 use plan::{Plan, Step};
 
 use super::support::{Case, distribution, package, rendered, runtime};
@@ -104,7 +104,7 @@ fn an_explanation_lists_some_of_many_packages() {
     };
     assert_eq!((modes(""), modes("isa \"gfx906\" product=\"A\"")), (1, 2));
     let text = |path: &str, verbose: bool| {
-        let Ok(Asked::Path(path)) = explainer.find(path) else { panic!("{path}") };
+        let Ok(Argument::Path(path)) = explainer.find(path) else { panic!("{path}") };
         explanation_text(&explainer.explain(&path), verbose)
     };
     let all = text("lib", false);

@@ -61,6 +61,8 @@ pub fn devel(lines: &str) -> String {
 pub struct Case {
     packages: Source,
     families: Source,
+    /// Files for `include` lines, by path.
+    included: Vec<(String, String)>,
     pub catalog: Catalog,
     pub templates: Templates,
     pub request: Request,
@@ -80,6 +82,7 @@ impl Case {
         Self {
             packages: Source::new("packages.kdl", project.to_owned() + &packages.concat()),
             families: Source::new("families.kdl", FAMILIES),
+            included: Vec::new(),
             catalog: tree::catalog(entries, build),
             templates: Templates::from([
                 ("runtime".to_owned(), vec![file("LICENSE", "MIT"), file("__init__.py", "")]),
@@ -105,6 +108,12 @@ impl Case {
         self
     }
 
+    /// Adds a file for a line `include`.
+    pub fn included(mut self, path: &str, text: &str) -> Self {
+        self.included.push((path.to_owned(), text.to_owned()));
+        self
+    }
+
     pub fn legacy(mut self) -> Self {
         self.request.mode = Some(Mode::Legacy);
         self
@@ -126,7 +135,11 @@ impl Case {
     }
 
     pub fn manifest(&self) -> Manifest {
-        let read = |path: &RelPath| Ok(format!("{path}\r\nfor {{isa}} {{other}}\r\n\r\n"));
+        let template = |path: &RelPath| format!("{path}\r\nfor {{isa}} {{other}}\r\n\r\n");
+        let read = |path: &RelPath| {
+            let included = self.included.iter().find(|(name, _)| name == path.as_str());
+            Ok(included.map_or_else(|| template(path), |(_, text)| text.clone()))
+        };
         let templates = vec!["meta", "runtime"];
         Manifest::decode_beside(
             &self.packages,

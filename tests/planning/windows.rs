@@ -150,7 +150,7 @@ fn two_dlls_of_one_name_are_reported() {
     let (_, warnings) = case(&packages, entries).plan_and_warnings();
     assert_eq!(warnings.len(), 1, "{warnings:#?}");
     assert!(
-        warnings[0].starts_with("two different files are named `hip_7.dll`: "),
+        warnings[0].starts_with("two different libraries have the name `hip_7.dll`: "),
         "{}",
         warnings[0]
     );

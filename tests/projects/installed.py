@@ -75,7 +75,7 @@ def test_all(scene):
     scene.check("the wheel uses the headers of that tree", None if answer == "41 42 1" else answer)
     other_wheels = [path.name for path in (dest / "dist").iterdir() if path.suffix == ".whl" and "example_pair" not in path.name]
     scene.check("no package of artifacts is built", f"{other_wheels}" if other_wheels else None)
-    reported = "TREE of the environment has no effect on example-pair" in result.err
+    reported = "the environment variable TREE has no effect on example-pair" in result.err
     scene.check("a variable of the caller without effect is noted", None if reported else result.err)
     text = next((dest / "dist").glob("provenance*.json")).read_text(encoding="utf-8")
     dependencies = json.loads(text)["predicate"]["buildDefinition"]["resolvedDependencies"]

@@ -113,5 +113,5 @@ def test_all(scene):
     again = {name: digest for name, digest in digests(scene.work / first_place / "out/dist").items() if name.endswith(".whl")}
     scene.check("a native library that was changed is built again, with equal bytes", result.problem or (None if again == one else json.dumps(again)))
     result = scene.build(scene.work / "bytes named", NODES, *only, artifacts=("--rocm-path", tree), sources=sources, env={"ROCKPACK_BUILD_DIR": "/var/tmp/a b"})
-    refused = result.status == 2 and "ROCKPACK_BUILD_DIR: `/var/tmp/a b` is not an absolute path without blanks" in result.err
+    refused = result.status == 2 and "ROCKPACK_BUILD_DIR: must be an absolute path without blanks, not `/var/tmp/a b`" in result.err
     scene.check("a directory with blanks is refused", None if refused else f"{result.ending}: {result.err}")

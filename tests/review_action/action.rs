@@ -24,7 +24,8 @@ pub struct Context<'c> {
     pub outcome: Outcome,
 }
 
-/// Reads the lines of `steps`: keys of a step are below its dash, variables below `env`.
+/// Reads `steps` in the form of this repository's actions: keys of a step have the indent 6, and
+/// variables below its `env` the indent 8. Other keys of a step are ignored.
 pub fn steps(text: &str) -> Vec<Step> {
     let (_, lines) = text.split_once("\n  steps:\n").unwrap();
     let (mut steps, mut section) = (Vec::<Step>::new(), String::new());
@@ -50,25 +51,25 @@ pub fn steps(text: &str) -> Vec<Step> {
 }
 
 /// A condition without a status function holds only after success.
-pub fn runs(step: &Step, context: &Context<'_>) -> bool {
+pub fn should_run(step: &Step, context: &Context<'_>) -> bool {
     let text = step.condition.trim_start_matches("${{").trim_end_matches("}}");
     let names = ["success()", "failure()", "cancelled()", "always()"];
     let has_status = names.iter().any(|name| text.contains(name));
-    let holds = text.is_empty() || is_true(&value(text, context));
+    let holds = text.is_empty() || is_true(&evaluate(text, context));
     holds && (has_status || context.outcome == Outcome::Success)
 }
 
-/// Fills the expressions of a text.
-pub fn filled(text: &str, context: &Context<'_>) -> String {
+/// Replaces each `${{ … }}` by its value.
+pub fn interpolate(text: &str, context: &Context<'_>) -> String {
     let Some((before, rest)) = text.split_once("${{") else { return text.to_owned() };
     let (expression, after) = rest.split_once("}}").unwrap();
-    format!("{before}{}{}", value(expression, context), filled(after, context))
+    format!("{before}{}{}", evaluate(expression, context), interpolate(after, context))
 }
 
-/// Returns the text of a value; false and null are empty in conditions.
-fn value(expression: &str, context: &Context<'_>) -> String {
+/// Evaluates an expression to text: booleans are `true` and `false`, null is empty.
+fn evaluate(expression: &str, context: &Context<'_>) -> String {
     let mut parser = Parser { rest: expression, context };
-    let value = parser.any();
+    let value = parser.parse_or();
     assert_eq!(parser.rest.trim(), "", "{expression}");
     value
 }
@@ -83,49 +84,53 @@ struct Parser<'p> {
 }
 
 impl Parser<'_> {
-    fn takes(&mut self, token: &str) -> bool {
+    fn accept(&mut self, token: &str) -> bool {
         let rest = self.rest.trim_start();
         let after = rest.strip_prefix(token);
         self.rest = after.unwrap_or(rest);
         after.is_some()
     }
 
-    fn any(&mut self) -> String {
-        let mut value = self.all();
-        while self.takes("||") {
-            let other = self.all();
+    fn parse_or(&mut self) -> String {
+        let mut value = self.parse_and();
+        while self.accept("||") {
+            let other = self.parse_and();
             value = if is_true(&value) { value } else { other };
         }
         value
     }
 
-    fn all(&mut self) -> String {
-        let mut value = self.equal();
-        while self.takes("&&") {
-            let other = self.equal();
+    fn parse_and(&mut self) -> String {
+        let mut value = self.parse_comparison();
+        while self.accept("&&") {
+            let other = self.parse_comparison();
             value = if is_true(&value) { other } else { value };
         }
         value
     }
 
-    fn equal(&mut self) -> String {
-        let value = self.one();
-        if self.takes("==") {
-            return (value == self.one()).to_string();
+    /// GitHub compares texts without regard to case.
+    fn parse_comparison(&mut self) -> String {
+        let value = self.parse_unary();
+        if self.accept("==") {
+            return value.eq_ignore_ascii_case(&self.parse_unary()).to_string();
         }
-        if self.takes("!=") { (value != self.one()).to_string() } else { value }
+        if self.accept("!=") {
+            return (!value.eq_ignore_ascii_case(&self.parse_unary())).to_string();
+        }
+        value
     }
 
-    fn one(&mut self) -> String {
-        if self.takes("!") {
-            return (!is_true(&self.one())).to_string();
+    fn parse_unary(&mut self) -> String {
+        if self.accept("!") {
+            return (!is_true(&self.parse_unary())).to_string();
         }
-        if self.takes("(") {
-            let value = self.any();
-            assert!(self.takes(")"), "{}", self.rest);
+        if self.accept("(") {
+            let value = self.parse_or();
+            assert!(self.accept(")"), "{}", self.rest);
             return value;
         }
-        if self.takes("'") {
+        if self.accept("'") {
             let (text, rest) = self.rest.split_once('\'').unwrap();
             self.rest = rest;
             return text.to_owned();
@@ -135,19 +140,22 @@ impl Parser<'_> {
         let end = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
         let name = &rest[..end];
         self.rest = &rest[end..];
-        if self.takes("(") { self.call(name) } else { self.named(name) }
+        if self.accept("(") { self.call(name) } else { self.context_value(name) }
     }
 
-    fn named(&self, name: &str) -> String {
-        assert!(name.contains('.'), "`{name}` is no value");
+    fn context_value(&self, name: &str) -> String {
+        assert!(
+            name.contains('.'),
+            "`{name}` is not a context value (literals are not implemented)"
+        );
         self.context.values.get(name).map(|text| (*text).to_owned()).unwrap_or_default()
     }
 
     fn call(&mut self, name: &str) -> String {
         let mut arguments = Vec::new();
-        while !self.takes(")") {
-            arguments.push(self.any());
-            self.takes(",");
+        while !self.accept(")") {
+            arguments.push(self.parse_or());
+            self.accept(",");
         }
         let outcome = self.context.outcome;
         match name {

@@ -16,7 +16,7 @@ BITCODE = "lib/llvm/lib/clang/22/amdgcn/bitcode"
 
 
 def core() -> support.Wheel:
-    """Return core with libraries and bitcode without a line in the manifest."""
+    """Return core, and in addition libraries and bitcode that no `find-library` line declares."""
     wheel = support.core()
     wheel.more["shared"] = dict(SHARED, hiprtc="lib/libhiprtc.so.7")
     for path in SHARED.values():
@@ -42,7 +42,7 @@ class Find(unittest.TestCase):
         name, path, via, distribution = json.loads(self.layout.code(code, **environment))
         return [name, path.replace(f"{self.site}/", ""), via, distribution]
 
-    def refusal(self, call: str, **environment: str) -> str:
+    def error_of(self, call: str, **environment: str) -> str:
         result = self.layout.run("-c", f"import rocm_sdk; rocm_sdk.{call}", **environment)
         self.assertEqual(result.returncode, 1, result.stdout)
         return result.stderr
@@ -63,13 +63,13 @@ class Find(unittest.TestCase):
         )
         self.assertEqual(self.layout.code(code), "libLLVM.so.22.0git libhiprtc.so.7")
 
-    def test_file_names_and_sonames_are_names_too(self) -> None:
+    def test_file_names_are_accepted_as_names(self) -> None:
         for name in ("libLLVM.so.22.0git", "libLLVM.so", "libLLVM"):
             path = self.ask(f"find_library({name!r})")[1]
             self.assertEqual(path, "_rocm_sdk_core/lib/llvm/lib/libLLVM.so.22.0git")
 
     def test_a_wrong_name_suggests_the_nearest_and_lists_the_places(self) -> None:
-        error = self.refusal("find_library('hsa-runtime')", ROCM_PATH="/nonexistent")
+        error = self.error_of("find_library('hsa-runtime')", ROCM_PATH="/nonexistent")
         self.assertIn("no library 'hsa-runtime' was found; did you mean 'hsa-runtime64'?", error)
         self.assertIn(
             '  package      rocm-profiler is not installed; to install: pip install "rocm[profiler]"',
@@ -95,7 +95,7 @@ class Find(unittest.TestCase):
         kinds = ["package", "package", "package", "package", "devel", "environment", "system"]
         self.assertEqual(self.layout.code(code), f"nothing {kinds} True")
 
-    def test_rocm_path_is_searched_behind_the_packages(self) -> None:
+    def test_rocm_path_is_searched_after_the_packages(self) -> None:
         other = self.layout.top / "other rocm"
         for name in (
             "lib/libhsa-runtime64.so.1",
@@ -113,28 +113,33 @@ class Find(unittest.TestCase):
         header = ["only/a.h", f"{other}/include", "environment", None]
         self.assertEqual(self.ask("find_header_directory('only/a.h')", **environment), header)
 
-    def test_the_fullest_version_of_a_directory_wins(self) -> None:
+    def test_the_longest_then_highest_version_of_a_directory_wins(self) -> None:
         directory = self.layout.top / "rocm" / "lib"
         directory.mkdir(parents=True)
-        for name in ("libonly.so", "libonly.so.9", "libonly.so.10", "libonly.so.10.2"):
+        names = ("libonly.so", "libonly.so.9", "libonly.so.11", "libonly.so.10.2", "libonly.so.9.3")
+        for name in names:
             (directory / name).write_bytes(b"")
         answer = self.ask("find_library('only')", ROCM_PATH=str(directory.parent))
         self.assertEqual(answer[1], f"{directory}/libonly.so.10.2")
 
-    def test_the_system_is_last(self) -> None:
+    def test_the_system_is_searched_last(self) -> None:
+        rocm = self.layout.top / "rocm"
+        (rocm / "lib").mkdir(parents=True)
+        (rocm / "lib/libc.so.6").write_bytes(b"")
+        self.assertEqual(self.ask("find_library('c')", ROCM_PATH=str(rocm))[2], "environment")
         library = self.ask("find_library('c')")
         self.assertEqual(library[2:], ["system", None])
         self.assertTrue(Path(library[1]).name.startswith("libc.so"), library)
         self.assertEqual(self.ask("find_program('sh')")[2], "system")
 
-    def test_programs_are_those_behind_the_console_scripts(self) -> None:
+    def test_finds_programs_not_console_scripts(self) -> None:
         hipcc = ["hipcc", "_rocm_sdk_core/bin/hipcc", "package", "rocm-sdk-core"]
         self.assertEqual(self.ask("find_program('hipcc')"), hipcc)
         arch = self.ask("find_program('offload-arch')")
         self.assertEqual(arch[1], "_rocm_sdk_core/lib/llvm/bin/offload-arch")
         self.assertEqual(self.ask("find_program('lld')")[1], "_rocm_sdk_core/lib/llvm/bin/lld")
         scripts = str(Path(sys.executable).parent)
-        error = self.refusal("find_program('rocminf')", PATH=scripts)
+        error = self.error_of("find_program('rocminf')", PATH=scripts)
         self.assertIn("no program 'rocminf' was found; did you mean 'rocminfo'?", error)
 
     def test_bitcode_of_the_newest_compiler_wins(self) -> None:
@@ -145,18 +150,19 @@ class Find(unittest.TestCase):
 
     def test_names_stay_below_their_directory(self) -> None:
         for name in ("../../etc/passwd", "/etc/passwd", ""):
+            # find_library only compares names of files.
             for call in (
                 "find_header_directory",
                 "find_program",
                 "find_static_library",
                 "find_bitcode_library",
             ):
-                self.assertIn("must be a name", self.refusal(f"{call}({name!r})"))
+                self.assertIn("must be a name", self.error_of(f"{call}({name!r})"))
 
     def test_the_root_without_devel_is_core(self) -> None:
         code = "import rocm_sdk; print(rocm_sdk.root())"
         self.assertEqual(self.layout.code(code), f"{self.site}/_rocm_sdk_core")
-        self.assertIn('pip install "rocm[devel]"', self.refusal("root(require_devel=True)"))
+        self.assertIn('pip install "rocm[devel]"', self.error_of("root(require_devel=True)"))
 
     def test_the_command_prints_paths_or_json(self) -> None:
         result = self.layout.sdk("find", "library", "LLVM", "hiprtc")
@@ -207,13 +213,13 @@ class FindInDevel(unittest.TestCase):
         )
         self.assertEqual(self.layout.code(code), expected)
 
-    def test_a_library_of_the_packages_does_not_expand_it(self) -> None:
+    def test_finding_a_packaged_library_does_not_expand_the_tree(self) -> None:
         self.layout.code("import rocm_sdk; rocm_sdk.find_library('hiprtc')")
         self.assertFalse(os.path.exists(f"{self.layout.site}/_rocm_sdk_devel"))
 
 
 class Driver(unittest.TestCase):
-    """Driver in a copy of the kernel's files."""
+    """Report of the driver, for made-up /sys/module/amdgpu and /dev/kfd."""
 
     def setUp(self) -> None:
         self.layout = support.Layout(self)
@@ -234,7 +240,7 @@ class Driver(unittest.TestCase):
         self.assertEqual([report["loaded"], report["usable"], report["version"]], [False, False, None])
         self.assertIn("is not loaded", report["problem"])
 
-    def test_a_module_of_its_own_has_a_version(self) -> None:
+    def test_a_module_outside_the_kernel_has_its_version(self) -> None:
         self.module.mkdir()
         self.device.touch()
         (self.module / "version").write_text("6.16.6\n")
@@ -250,28 +256,28 @@ class Driver(unittest.TestCase):
 
     def test_the_packages_name_the_oldest_supported_version(self) -> None:
         self.module.mkdir()
+        declaration = "from rocm_sdk import _packages; _packages.DIST['driver'] = {'module': '6.2'}\n"
         cases = [("6.16.6", True), ("6.2", True), ("6.1.99", False), ("none", None)]
         for version, expected in cases:
             (self.module / "version").write_text(f"{version}\n")
-            declaration = "from rocm_sdk import _packages; _packages.DIST['driver'] = {'module': '6.2'}\n"
             self.assertIs(self.look(declaration)["supported"], expected, version)
         (self.module / "version").unlink()
-        self.assertIsNone(self.look(declaration)["supported"], "nothing is known of kernels")
+        self.assertIsNone(self.look(declaration)["supported"], "the packages declare no kernel version")
 
-    def test_the_kernels_own_has_the_kernels_version(self) -> None:
+    def test_the_kernels_module_has_the_version_of_the_kernel(self) -> None:
         self.module.mkdir()
         report = self.look()
         self.assertEqual([report["version"], report["source"]], [os.uname().release, "kernel"])
         self.assertIn(f"a container needs --device={self.device}", report["problem"])
 
-    def test_a_device_of_another_group_names_it(self) -> None:
+    def test_an_inaccessible_device_names_its_group(self) -> None:
         self.module.mkdir()
         self.device.touch()
         # Root may open every file, so the answer of the system is replaced.
         report = self.look("import os; os.access = lambda *_: False\n")
-        self.assertIn("sudo usermod -a -G", report["problem"])
+        self.assertIn(f"sudo usermod -a -G {self.device.group()} ", report["problem"])
 
-    def test_the_command_prints_it(self) -> None:
+    def test_the_command_prints_the_driver_as_json(self) -> None:
         result = self.layout.sdk("driver", "--json")
         self.assertEqual(json.loads(result.stdout)["format"], 1)
         self.assertEqual(result.returncode, 0 if json.loads(result.stdout)["usable"] else 1)

@@ -36,8 +36,8 @@ use Level::{Error as E, Off, Warning as W};
 
 /// A wheel alone lacks what its requirements install; the other packages of a set are elsewhere.
 const PART: Level = Off("only a part of the set is there");
-const STORE: Level = Off("a store has many sets");
-const OTHERS: Level = Off("says nothing about a platform tag");
+const STORE: Level = Off("a store has the sets of many nights");
+const OTHERS: Level = Off("`audit` only judges platform tags");
 
 /// The resolver names the lines of the manifest that decide.
 const LINES: Level = Off("the resolver judges it, with lines of the manifest");

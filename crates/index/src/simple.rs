@@ -11,7 +11,6 @@ use base::names::{PathError, RelPath};
 use record::gate::{Gate, GateError};
 use wheel::archive::{StageError, Timestamp};
 
-mod address;
 mod anchor;
 mod attestation;
 mod document;
@@ -28,16 +27,17 @@ mod publish;
 mod published;
 mod publisher;
 mod read;
+mod reference;
 mod state;
 mod update;
 
-pub(crate) use address::{Link, absolute, is_absolute};
 pub use attestation::{AttestationError, PROVENANCE};
 pub use document::{Files, PageError, Projects, is_ours, url};
 pub use entry::{CONTENT, CONTENT_ENDING, IndexedFile, Yanked, project_of};
 pub(crate) use foreign::packages_on;
 pub use foreign::{addresses, beyond_data};
 pub use local::{Local, package_files, packages, requirements_of_sdist, strays};
+pub(crate) use reference::{Link, is_absolute, resolve};
 pub use state::STATE;
 pub use wheel::package::PackageError;
 

@@ -18,12 +18,12 @@ mod emptied;
 mod empty;
 mod entries;
 mod execstack;
-mod expected;
 pub mod explain;
 mod forbidden;
 mod functions;
 mod gathered;
 mod gone;
+mod ignored;
 mod install_tree;
 mod installed;
 mod licenses;
@@ -70,7 +70,7 @@ mod windows;
 
 pub use allowed_losses::AllowedLosses;
 pub use closure::{Closure, InArtifact, LoadedFile, Need, Resolved};
-pub use functions::functions;
+pub use functions::undefined_script_functions;
 pub use gone::{Why, with_reasons};
 pub use installed::{plan_alone, plan_installed};
 pub use licenses::without_license_text;
@@ -91,7 +91,7 @@ pub fn plan(
     match resolver::plan(manifest, catalog, templates, request) {
         Ok((mut plan, warnings)) => {
             let warnings = warnings.in_order();
-            plan.warnings = warnings.iter().map(expected::warning).collect();
+            plan.warnings = warnings.iter().map(ignored::warning).collect();
             plan.texts = texts::share(&mut plan.distributions);
             Ok((plan, warnings))
         }

@@ -111,15 +111,17 @@ pub struct Settings {
     /// Locked requirements.
     pub lock: Option<Lock>,
     /// Disables reuse.
-    pub anew: bool,
+    pub rebuild: bool,
     /// Keeps the devel tree, environments and object files in `DEST/work`, and resumes there.
     pub keep_work: bool,
     /// Builds may write anywhere.
     pub unconfined: bool,
     /// Normalized names that the manifest declares: no index provides them, unless a node says so.
     pub declared: BTreeSet<String>,
-    /// Names of native projects among them, which make no wheel.
-    pub native: BTreeSet<String>,
+    /// Names of projects whose absence does not stop projects with an `after` line for them: native
+    /// ones, as the caller can pass the directory of an installed one, and `optional` ones without
+    /// a checkout.
+    pub may_be_absent: BTreeSet<String>,
     /// Directories that no build may change, even if variables name them as caches.
     pub protected: Vec<PathBuf>,
     /// Trials to run with the wheels.
@@ -274,7 +276,7 @@ pub fn check(plan: &Plan, settings: &Settings, dest: &Path) -> Result<Missing, P
     if let Some(pin) = wheelhouse::absent(plan, dest)? {
         return Err(ProjectError::Absent { pin, dest: dest.to_owned() });
     }
-    if let Some((project, before)) = wheelhouse::not_before(plan, &settings.native, dest)? {
+    if let Some((project, before)) = wheelhouse::not_before(plan, &settings.may_be_absent, dest)? {
         return Err(ProjectError::NotBefore { project, before, dest: dest.to_owned() });
     }
     if plan.projects.is_empty() && plan.wheels.is_empty() {

@@ -87,7 +87,7 @@ impl Fetcher<'_> {
         let bare = |e: io::Error| (with_causes(&e), Vec::new());
         let name = wheel.name.to_string();
         let key = self.key(wheel).map_err(bare)?;
-        if !self.settings.anew && self.is_unchanged(wheel, &key) {
+        if !self.settings.rebuild && self.is_unchanged(wheel, &key) {
             (self.report)(Happened::Reused(name));
             return Ok(None);
         }

@@ -135,7 +135,7 @@ impl<'a> Keeper<'a> {
         keeper.common = common(plan, settings, dest, tools)?;
         keeper.common.push_str(keeper.installed.as_deref().unwrap_or_default());
         keeper.sources = snapshots(plan, root)?;
-        if !settings.anew {
+        if !settings.rebuild {
             plan.projects.iter().for_each(|project| keeper.find(project, settings, dest));
         }
         Ok(keeper)

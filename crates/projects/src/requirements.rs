@@ -271,9 +271,8 @@ fn constraints(place: &Workspace) -> io::Result<Option<PathBuf>> {
 
 fn not_from_index(name: &str) -> Failed {
     Failed::new(format!(
-        "it requires `{name}`, a name of this manifest that this build does not have: build it \
-         (--only …,{name}), add it to an `after` line, or take it from an index by `prefetch \
-         \"{name}\"`"
+        "it requires `{name}`, a name of this manifest that this build does not have: add `{name}` \
+         to --only or to an `after` line, or take it from an index by `prefetch \"{name}\"`"
     ))
 }
 

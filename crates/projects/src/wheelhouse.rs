@@ -74,7 +74,7 @@ pub fn absent(plan: &Plan, dest: &Path) -> io::Result<Option<String>> {
 /// First project, with a name of its `after` lines that the plan does not make and `dest` lacks.
 pub fn not_before(
     plan: &Plan,
-    native: &BTreeSet<String>,
+    may_be_absent: &BTreeSet<String>,
     dest: &Path,
 ) -> io::Result<Option<(String, String)>> {
     let made: BTreeSet<&PackageName> = plan
@@ -86,7 +86,7 @@ pub fn not_before(
         .collect();
     for project in &plan.projects {
         let absent = project.after.iter().filter(|name| !made.contains(name));
-        for name in absent.filter(|name| !native.contains(name.as_str())) {
+        for name in absent.filter(|name| !may_be_absent.contains(name.as_str())) {
             if of_projects(std::slice::from_ref(name), &Made::new(), dest)?.is_empty() {
                 return Ok(Some((project.name.to_string(), name.to_string())));
             }

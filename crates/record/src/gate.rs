@@ -2,7 +2,7 @@
 //! places them.
 //!
 //! ```text
-//! files ─entrants─► read (each once) ─► Set ─judge─► findings ─Judged (the manifest's lines)─► errors ─allowed─► refused
+//! files ─files─► read (each once) ─► Set ─judge─► findings ─Judged (the manifest's lines)─► errors ─allowed─► refused
 //! ```
 //!
 //! Packages of artifacts do not pass the gate: tests run `verify` on the code that writes them.
@@ -26,7 +26,7 @@ mod report;
 
 pub use judged::{Judged, Reason};
 pub use owner::{Owner, filled, known_target};
-pub use read::{Entrant, read};
+pub use read::{PackageFile, read};
 pub use report::{Checked, IgnoredFinding, REPORT_FORMAT, Report};
 
 /// Rules for new packages.
@@ -62,8 +62,9 @@ impl Gate<'_> {
     /// Refuses all packages among `files` if one has an error that neither the manifest nor
     /// [`Gate::allowed`] accepts.
     pub fn check<'f>(&self, files: impl IntoIterator<Item = &'f Path>) -> Result<(), GateError> {
-        let entrants: Vec<Entrant> = files.into_iter().filter_map(Entrant::of).collect();
-        self.check_as(&entrants)
+        let files: Vec<PackageFile> =
+            files.into_iter().filter_map(PackageFile::from_path).collect();
+        self.check_as(&files)
     }
 
     /// Checks packages like [`Gate::check`], and wheel variants against the files next to them.
@@ -71,24 +72,25 @@ impl Gate<'_> {
         &self,
         files: impl IntoIterator<Item = &'f Path>,
     ) -> Result<(), GateError> {
-        let entrants: Vec<Entrant> = files.into_iter().filter_map(Entrant::of).collect();
-        self.check_with(&entrants, variants)
+        let files: Vec<PackageFile> =
+            files.into_iter().filter_map(PackageFile::from_path).collect();
+        self.check_with(&files, variants)
     }
 
     /// Checks packages before they have their final names.
-    pub fn check_as(&self, entrants: &[Entrant]) -> Result<(), GateError> {
-        self.check_with(entrants, |_, _| Ok(Vec::new()))
+    pub fn check_as(&self, files: &[PackageFile]) -> Result<(), GateError> {
+        self.check_with(files, |_, _| Ok(Vec::new()))
     }
 
     fn check_with(
         &self,
-        entrants: &[Entrant],
-        more: impl FnOnce(&[Entrant], &[Package<'_>]) -> io::Result<Vec<Finding>>,
+        files: &[PackageFile],
+        more: impl FnOnce(&[PackageFile], &[Package<'_>]) -> io::Result<Vec<Finding>>,
     ) -> Result<(), GateError> {
         let targets = Arc::new(Targets::new(self.manifest.families.target_names()));
         let system = System(self.manifest);
-        let set = system.set(&targets, read(entrants, &targets)?);
-        let errors = self.errors(&set, more(entrants, &set.packages)?);
+        let set = system.set(&targets, read(files, &targets)?);
+        let errors = self.errors(&set, more(files, &set.packages)?);
         let (allowed, refused) = let_through(errors, self.allowed);
         if !refused.is_empty() {
             return Err(GateError::Refused(refused));
@@ -126,13 +128,13 @@ impl Environment for System<'_> {
     }
 }
 
-fn variants(entrants: &[Entrant], packages: &[Package<'_>]) -> io::Result<Vec<Finding>> {
-    let directories: BTreeSet<&Path> = entrants.iter().filter_map(|it| it.path.parent()).collect();
+fn variants(files: &[PackageFile], packages: &[Package<'_>]) -> io::Result<Vec<Finding>> {
+    let directories: BTreeSet<&Path> = files.iter().filter_map(|it| it.path.parent()).collect();
     let mut findings = Vec::new();
     for directory in directories {
         let is_here =
-            |(entrant, _): &(&Entrant, &Package<'_>)| entrant.path.parent() == Some(directory);
-        let here = entrants.iter().zip(packages).filter(is_here);
+            |(file, _): &(&PackageFile, &Package<'_>)| file.path.parent() == Some(directory);
+        let here = files.iter().zip(packages).filter(is_here);
         findings.extend(check::read::variants_beside(directory, here.map(|(_, package)| package))?);
     }
     Ok(findings)

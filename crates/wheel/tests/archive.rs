@@ -71,7 +71,7 @@ fn write_wheel(place: &Path) {
     let script = EntryPoint {
         group: CONSOLE_SCRIPTS.into(),
         name: "test-tool".into(),
-        object: "test_dist.cli:main".into(),
+        reference: "test_dist.cli:main".into(),
     };
     let scripts = entry_points(&[script]).unwrap();
     for (name, content) in

@@ -1,3 +1,5 @@
+//! Build of Python projects: settings, checks before the build, and the build itself.
+
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,7 +17,7 @@ use projects::{Holds, Lock, MadeWheel, ProjectError, Settings, TrialKind, Walls}
 use record::provenance::{Inputs, Package};
 
 use super::super::{Failure, environment, gate, not_executed, print};
-use crate::cli::{BuildArgs, More};
+use crate::cli::{BuildArgs, ProjectOption};
 use crate::inputs::{
     self,
     variable::{BUILD_DIRECTORY, PYTHON},
@@ -25,31 +27,27 @@ use crate::ui;
 mod clean;
 mod earlier;
 
-/// Returns `None` if the plan has neither projects nor finished wheels.
+/// Returns the settings for the build of projects and `wheel` nodes; `None` if the plan has neither.
 pub fn settings(
     args: &BuildArgs,
     manifest: &Manifest,
     plan: &Plan,
     jobs: usize,
 ) -> Result<Option<Settings>, Failure> {
-    let asked = [More::Tests, More::Docs].into_iter().any(|more| args.asks(more));
-    if asked && args.set.sources.is_none() {
-        let text = "--projects tests, docs: no sources are named";
-        return Err(Problem::usage(Code::Environment, text)
-            .help("--sources DIR names them")
-            .into());
+    let trials = [(ProjectOption::Tests, TrialKind::Tests), (ProjectOption::Docs, TrialKind::Docs)];
+    let needs_sources = trials.iter().any(|(option, _)| args.has_project_option(*option));
+    if needs_sources && args.set.sources.is_none() {
+        let text = "--projects tests and --projects docs need the checkouts";
+        return Err(Problem::usage(Code::Environment, text).help("add --sources DIR").into());
     }
     if plan.projects.is_empty() && plan.wheels.is_empty() {
         return Ok(None);
     }
-    let sources = args.set.sources.as_deref().map(std::path::absolute).transpose();
     let sources =
-        sources.map_err(|e| environment(format!("cannot tell where the sources are: {e}")))?;
-    let trials = [(More::Tests, TrialKind::Tests), (More::Docs, TrialKind::Docs)];
+        args.set.sources.as_deref().map(|path| absolute("--sources", path)).transpose()?;
     let protected = protected(args, sources.as_deref());
-    let installed = args.installed.as_deref().map(std::path::absolute).transpose();
-    let installed = installed
-        .map_err(|e| environment(format!("cannot tell where the installed tree is: {e}")))?;
+    let installed =
+        args.installed.as_deref().map(|path| absolute("--installed", path)).transpose()?;
     Ok(Some(Settings {
         sources,
         installed,
@@ -57,19 +55,26 @@ pub fn settings(
         build_directory: inputs::variable(BUILD_DIRECTORY, build_directory)?,
         jobs,
         lock: lock(args)?,
-        anew: args.asks(More::Rebuild),
-        keep_work: args.asks(More::KeepWork),
+        rebuild: args.has_project_option(ProjectOption::Rebuild),
+        keep_work: args.has_project_option(ProjectOption::KeepWork),
         unconfined: args.unconfined,
         declared: declared(manifest),
-        native: dispensable(manifest, args.set.sources.as_deref())
+        may_be_absent: may_be_absent(manifest, args.set.sources.as_deref())
             .map_err(|e| environment(format!("cannot read the sources: {e}")))?,
         protected,
         trials: trials
             .into_iter()
-            .filter(|(more, _)| args.asks(*more))
+            .filter(|(option, _)| args.has_project_option(*option))
             .map(|(_, kind)| kind)
             .collect(),
     }))
+}
+
+fn absolute(option: &str, path: &Path) -> Result<PathBuf, Failure> {
+    std::path::absolute(path).map_err(|error| {
+        let path = path.display();
+        environment(format!("{option} {path}: cannot make the path absolute: {error}"))
+    })
 }
 
 fn python() -> PathBuf {
@@ -79,13 +84,8 @@ fn python() -> PathBuf {
 
 fn lock(args: &BuildArgs) -> Result<Option<Lock>, Failure> {
     let Some(directory) = &args.requirements else { return Ok(None) };
-    let directory = std::path::absolute(directory)
-        .map_err(|e| environment(format!("cannot tell where the requirements are: {e}")))?;
-    Ok(Some(Lock { directory, is_fixed: is_locked(args) }))
-}
-
-fn is_locked(args: &BuildArgs) -> bool {
-    args.requirements.is_some() && args.artifacts.demands.locked
+    let directory = absolute("--requirements", directory)?;
+    Ok(Some(Lock { directory, is_fixed: args.artifacts.demands.locked }))
 }
 
 fn build_directory(text: &str) -> Result<PathBuf, String> {
@@ -93,7 +93,7 @@ fn build_directory(text: &str) -> Result<PathBuf, String> {
     if path.is_absolute() && !text.contains(char::is_whitespace) {
         return Ok(path);
     }
-    Err(format!("`{text}` is not an absolute path without blanks"))
+    Err(format!("must be an absolute path without blanks, not `{text}`"))
 }
 
 /// Returns the names of all packages, projects and wheels, normalized.
@@ -106,9 +106,9 @@ fn declared(manifest: &Manifest) -> BTreeSet<String> {
     sources.chain(manifest.distribution_names().into_iter().map(|(name, _)| name)).collect()
 }
 
-/// Returns the names of projects that others can be built without: native ones, whose directory the
-/// caller can name, and those that the checkouts lack for a reason.
-fn dispensable(manifest: &Manifest, sources: Option<&Path>) -> io::Result<BTreeSet<String>> {
+/// Returns the names of native projects, and of `optional` projects without a checkout; see
+/// [`Settings::may_be_absent`].
+fn may_be_absent(manifest: &Manifest, sources: Option<&Path>) -> io::Result<BTreeSet<String>> {
     let survey = sources.map(|root| projects::survey(manifest, root)).transpose()?;
     let is_left_out = |project: &&SourceProject| {
         let has_project = |sources: &Sources| sources.projects.contains_key(&project.name.value);
@@ -119,50 +119,51 @@ fn dispensable(manifest: &Manifest, sources: Option<&Path>) -> io::Result<BTreeS
     Ok(names.map(|project| project.name.value.to_string()).collect())
 }
 
-/// Returns directories that projects must not use as caches: other builds read or run them.
+/// Returns directories that a project must not use as a cache, because other builds read or run
+/// their files. A directory whose path is unknown cannot be compared with, and is left out.
 fn protected(args: &BuildArgs, sources: Option<&Path>) -> Vec<PathBuf> {
     let cache = inputs::cache::directory(args.cache.cache.as_deref()).ok();
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let home = home.into_iter().flat_map(|home| [home.join(".cache"), home.join(".cargo"), home]);
     let paths = [Some(args.output.clone()), cache, sources.map(Path::to_owned)];
-    let whole = |path: PathBuf| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
-    paths.into_iter().flatten().chain(home).filter_map(whole).collect()
+    let canonical = |path: PathBuf| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
+    paths.into_iter().flatten().chain(home).filter_map(canonical).collect()
 }
 
 /// Fails if the machine cannot build the plan's projects, or for dirty checkouts that must be
 /// clean.
 pub fn check(args: &BuildArgs, plan: &Plan, settings: &Settings) -> Result<(), Failure> {
     clean::check(args, plan, settings)?;
-    let missing = projects::check(plan, settings, &args.output).map_err(|e| not_built(&e))?;
+    let missing = projects::check(plan, settings, &args.output).map_err(|e| failure_of(&e))?;
     for (project, program) in missing {
         ui::tell(&format!("note: {project} will not be built: {program} does not exist"));
     }
     Ok(())
 }
 
-/// Reports all unavailable wheels.
+/// Fetches prefetched wheels. Fails with a problem for each unavailable one.
 pub fn prefetch(
     args: &BuildArgs,
     manifest: &Manifest,
     plan: &Plan,
     settings: &Settings,
 ) -> Result<(), Failure> {
-    let missing = projects::prefetch(plan, settings, &args.output, &|happened| {
-        ui::source_build::tell_of(&happened);
+    let missing = projects::prefetch(plan, settings, &args.output, &|event| {
+        ui::source_build::tell_of(&event);
     });
     let mut problems = Problems::new();
-    for wheel in missing.map_err(|e| not_built(&e))? {
-        let waiting = plan.projects.iter().filter(|p| p.after.contains(&wheel.name));
-        let waiting: Vec<String> = waiting.map(|p| format!("`{}`", p.name)).collect();
-        let waiting: Vec<&str> = waiting.iter().map(String::as_str).collect();
+    for wheel in missing.map_err(|e| failure_of(&e))? {
+        let dependents = plan.projects.iter().filter(|p| p.after.contains(&wheel.name));
+        let names: Vec<String> = dependents.map(|p| format!("`{}`", p.name)).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let place = manifest.python.place(&wheel.name);
-        problems.push(ui::source_build::missing(&wheel, place, &waiting, &args.output));
+        problems.push(ui::source_build::missing(&wheel, place, &names, &args.output));
     }
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
 }
 
-/// Tells the walls around project code, and notes the missing ones.
-fn tell_walls(args: &BuildArgs, plan: &Plan) {
+/// Reports the restrictions of project code (walls), and notes those that this kernel lacks.
+fn report_walls(args: &BuildArgs, plan: &Plan) {
     if args.unconfined || plan.projects.is_empty() {
         return;
     }
@@ -174,18 +175,19 @@ fn tell_walls(args: &BuildArgs, plan: &Plan) {
     if args.set.verbose {
         ui::tell(&format!("walls of project builds: {walls}"));
     }
-    if let Some(missing) = missing(walls) {
-        ui::tell(&format!("note: this kernel {missing}"));
+    if let Some(restriction) = missing_restriction(walls) {
+        ui::tell(&format!("note: this kernel {restriction}"));
     }
 }
 
-fn missing(walls: &Walls) -> Option<&'static str> {
+fn missing_restriction(walls: &Walls) -> Option<&'static str> {
     let has_namespaces = walls.without_namespaces.is_none();
     match walls.landlock {
         Holds::Nothing if has_namespaces => Some(
-            "does not confine project builds in their own directory (Landlock, Linux 5.19): they \
-             can change their environment",
+            "does not confine project builds to their directory (Landlock, Linux 5.19): they can \
+             change the Python environment that they run in",
         ),
+        // Namespaces also separate network, signals and the other files.
         _ if has_namespaces => None,
         Holds::Nothing => Some(
             "does not confine builds of projects (Landlock, Linux 5.19): they can write outside \
@@ -203,8 +205,8 @@ fn missing(walls: &Walls) -> Option<&'static str> {
     }
 }
 
-/// Notes variables of the caller that lines of projects override.
-fn tell_without_effect(plan: &Plan) {
+/// Notes environment variables of the caller that the manifest or an option overrides for a project.
+fn report_overridden_variables(plan: &Plan) {
     let names: BTreeSet<&String> =
         plan.projects.iter().flat_map(|project| project.environment.keys()).collect();
     for name in names {
@@ -216,52 +218,55 @@ fn tell_without_effect(plan: &Plan) {
             plan.projects.iter().filter(sets).map(|project| project.name.as_str()).collect();
         if !projects.is_empty() {
             ui::tell(&format!(
-                "note: {name} of the environment has no effect on {}: lines of packages.kdl, \
-                 --libs or --variable set it",
+                "note: the environment variable {name} has no effect on {}: packages.kdl, --libs \
+                 or --variable set it",
                 projects.join(", ")
             ));
         }
     }
 }
 
-/// Takes `made_before` as part of the same build.
+/// Builds the projects, and puts the wheels in place. `from_artifacts` are the inputs and packages
+/// that the same build has made already: provenance and checksums list them too.
 pub fn build(
     args: &BuildArgs,
     manifest: &Manifest,
     plan: &Plan,
     settings: &Settings,
-    made_before: (&Inputs, &[Package<'_>]),
+    from_artifacts: (&Inputs, &[Package<'_>]),
 ) -> Result<(), Failure> {
-    tell_walls(args, plan);
-    tell_without_effect(plan);
-    // Otherwise, programs that left their process group keep running.
+    report_walls(args, plan);
+    report_overridden_variables(plan);
+    // Makes this process the parent of programs that left their process group, which otherwise
+    // keep running after the build.
     let _ = cleanup::adopt_orphans();
     let gate = gate::for_command(check::Command::Edit, manifest, &args.set.allow);
-    let built = projects::build(plan, settings, &args.output, &gate, &|happened| {
-        ui::source_build::tell_of(&happened);
+    let result = projects::build(plan, settings, &args.output, &gate, &|event| {
+        ui::source_build::tell_of(&event);
     });
     cleanup::end_orphans();
-    let (outcome, stage) = built.map_err(|e| not_built(&e))?;
-    let hash = |made: &MadeWheel| regular::sha256(stage.path(&made.path));
+    let (outcome, stage) = result.map_err(|e| failure_of(&e))?;
+    let hash = |wheel: &MadeWheel| regular::sha256(stage.path(&wheel.path));
     let hashes = outcome.made.iter().map(hash).collect::<Result<Vec<_>, _>>();
     let hashes = hashes.map_err(|e| environment(format!("cannot read the new wheels: {e}")))?;
-    let made = outcome.made.iter().zip(&hashes);
-    let made: Vec<_> = made.map(|(made, sha256)| Package { path: &made.path, sha256 }).collect();
-    let (inputs, packages) = made_before;
+    let wheels = outcome.made.iter().zip(&hashes);
+    let wheels: Vec<_> =
+        wheels.map(|(wheel, sha256)| Package { path: &wheel.path, sha256 }).collect();
+    let (inputs, packages) = from_artifacts;
     let inputs = build::provenance::with_projects(inputs.clone(), plan, &outcome.inputs);
     let attestations = Attestations { sboms: Vec::new(), inputs };
-    let goes = |path: &RelPath| earlier::is_replaced(args, plan, &outcome, path);
-    let done = execute::conclude(stage, plan, &attestations, &made, packages, goes)
+    let is_replaced = |path: &RelPath| earlier::is_replaced(args, plan, &outcome, path);
+    let done = execute::conclude(stage, plan, &attestations, &wheels, packages, is_replaced)
         .map_err(|e| not_executed(&e))?;
     super::earlier::tell(&done);
     let last_good = earlier::last_good(&args.output, &outcome)
         .map_err(|e| environment(format!("cannot read the wheels of an earlier build: {e}")))?;
     print(&ui::source_build::table(&outcome, &done.removed, &last_good))?;
     let mut problems = Problems::new();
-    for not_made in &outcome.not_made {
+    for failed in &outcome.not_made {
         problems.push(ui::source_build::problem(
-            not_made,
-            manifest.python.place(&not_made.name),
+            failed,
+            manifest.python.place(&failed.name),
             &args.output,
             &last_good,
         ));
@@ -269,24 +274,24 @@ pub fn build(
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
 }
 
-pub fn not_built(error: &ProjectError) -> Failure {
+pub fn failure_of(error: &ProjectError) -> Failure {
     let problem = Problem::error(Code::Environment, with_causes(error));
     match error {
         ProjectError::Tools(tools) => problem.help(tools.remedy()).into(),
         ProjectError::Absent { pin, .. } => {
             let name = pin.split("==").next().unwrap_or(pin);
             let help =
-                format!("add it (--only …,{name}), or give the --output of a build that made it");
+                format!("add `{name}` to --only, or use the --output of a build that made it");
             problem.help(help).into()
         }
         ProjectError::NotBefore { before, .. } => {
-            let help = format!(
-                "build it too (--only …,{before}), or give the --output of a build that made it"
-            );
+            let help =
+                format!("add `{before}` to --only, or use the --output of a build that made it");
             problem.help(help).into()
         }
         ProjectError::NoProgram { .. } => {
-            let help = "install it, or name another, as --variable or in the environment";
+            let help = "install it, or set its variable to another program, with --variable or in \
+                        the environment";
             problem.help(help).into()
         }
         ProjectError::Checkout(_) => {

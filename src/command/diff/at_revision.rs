@@ -22,7 +22,10 @@ pub fn read(directory: &Path, revision: &str, name: &str) -> Result<Source, Fail
         let reason = reason(&output);
         return Err(Problem::error(
             Code::Environment,
-            format!("git has no {name} of {} at `{revision}`: {reason}", directory.display()),
+            format!(
+                "git cannot read `{name}` in `{}` at the revision `{revision}`: {reason}",
+                directory.display()
+            ),
         )
         .help("give --manifest-at a commit, branch or tag of the manifest's repository")
         .into());
@@ -42,12 +45,12 @@ pub fn text(directory: &Path, revision: &str, path: &RelPath) -> Result<String, 
     String::from_utf8(output.stdout).map_err(|_| "it is not UTF-8".to_owned())
 }
 
-/// Commits that a search for one that plans tries: each needs a plan.
-const MOST: usize = 20;
+/// Limit of commits that a search for one that plans tries, because each needs a plan.
+pub const MOST: usize = 20;
 
-/// Returns the commits before a revision that changed the directory, along first parents, the
-/// newest first.
-pub fn before(directory: &Path, revision: &str) -> Result<Vec<String>, Failure> {
+/// Returns the newest commits before a revision that changed the directory, along first parents,
+/// the newest first.
+pub fn earlier_commits(directory: &Path, revision: &str) -> Result<Vec<String>, Failure> {
     let mut git = Command::new("git");
     git.arg("-C").arg(directory).args(["rev-list", "--first-parent", "--abbrev-commit"]);
     // The newest of them made the revision's own files.

@@ -324,7 +324,7 @@ fn collected<'p>(problems: impl Iterator<Item = &'p Problem>) -> Problems {
 fn saved(path: &Path, which: Which<'_>) -> Result<Side, Failure> {
     let broken = |reason: &dyn Display| saved_plan::broken(path, reason, EXPECTED);
     let text = saved_plan::text(path, EXPECTED)?;
-    let is_contract = Saved::is_one(&text)
+    let is_contract = Saved::is_contract(&text)
         .map_err(|error| broken(&format_args!("it is neither a plan nor a contract: {error}")))?;
     if is_contract {
         return contract(path, &text, which);

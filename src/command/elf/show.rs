@@ -27,7 +27,7 @@ pub fn run(args: &ShowArgs) -> Result<(), Failure> {
     if args.json {
         return json(&facts);
     }
-    let inherited = elf::inherited(&file).map_err(|error| fault(&error))?;
+    let inherited = elf::own_violations(&file).map_err(|error| fault(&error))?;
     // Facts are printed without tables if `object` finds them malformed.
     let tables = headers::read(&file).ok();
     print(&text(&facts, tables.as_ref(), &inherited))

@@ -7,7 +7,7 @@ use base::source::{Code, Problem};
 use base::text::with_causes;
 use check::{Finding, Package};
 use rayon::prelude::*;
-use record::gate::Entrant;
+use record::gate::PackageFile;
 use record::recorded;
 use wheel::package::{self, Found};
 
@@ -43,14 +43,14 @@ impl PackageArguments {
         Self { judged: packages.len(), packages, ..Self::default() }
     }
 
-    pub fn entrants(&self) -> Vec<Entrant> {
-        let entrant = |(package, name): &(Found, String)| Entrant {
+    pub fn package_files(&self) -> Vec<PackageFile> {
+        let package_file = |(package, name): &(Found, String)| PackageFile {
             path: package.path.clone(),
             form: package.form,
             name: name.clone(),
             file_name: None,
         };
-        self.packages.iter().map(entrant).collect()
+        self.packages.iter().map(package_file).collect()
     }
 
     pub fn concerns(&self, finding: &Finding) -> bool {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Uses each name that other projects import from the installed packages, as they use it.
 
-Usage: names.py SITE {devel|plain}   Prints {project and name: error, or null when it is as they expect}.
+Usage: names.py SITE {devel|plain}   Prints JSON: {"PROJECTS: USE (FUNCTION)": error, or null}.
 """
 
 import importlib
@@ -13,6 +13,7 @@ import sys
 import traceback
 from pathlib import Path
 
+# Variables that change the loader's search or load further libraries.
 HIDDEN = ("LD_LIBRARY_PATH", "LD_PRELOAD", "ROCM_SDK_PRELOAD_LIBRARIES")
 CASES = {}
 
@@ -78,8 +79,9 @@ def default_target_family(site):
 
 @case("rocprof_trace_decoder: the same names in each package")
 def dist_info_of_packages(site):
-    modules = ["rocm_sdk_core", "rocm_profiler", *(path.name for path in site.glob("rocm_sdk_libraries*[!o]") if path.is_dir())]
-    for module in [one for one in modules if "." not in one and (site / one).is_dir()]:
+    names = ["rocm_sdk_core", "rocm_profiler", *(path.name for path in site.glob("rocm_sdk_libraries*"))]
+    # Names with a dot are those of metadata directories.
+    for module in [name for name in names if "." not in name and (site / name).is_dir()]:
         info = importlib.import_module(f"{module}._dist_info")
         for logical in ("core", "profiler"):
             entry = info.ALL_PACKAGES[logical]
@@ -98,14 +100,14 @@ def all_cdlls(site):
     assert rocm_sdk._ALL_CDLLS["hiprtc"] is handle
 
 
-@case("_rocm_init.py of newer builds: arguments of a newer version")
+@case("_rocm_init.py of newer projects: unknown arguments are ignored")
 def initialize_process(site):
     import rocm_sdk
 
     rocm_sdk.initialize_process(from_a_newer_version=True)
 
 
-@case("TheRock's self-test: words of a version mismatch")
+@case("TheRock's self-test: message of a version mismatch")
 def version_mismatch(site):
     import rocm_sdk
 
@@ -114,7 +116,7 @@ def version_mismatch(site):
     except RuntimeError as error:
         assert "The program was compiled against a ROCm version matching" in str(error), error
     else:
-        raise AssertionError("it does not fail")
+        raise AssertionError("initialize_process accepts a wrong version")
 
 
 @case("TransformerEngine, hip-python, CTranslate2, Dockerfiles of llama.cpp: root of devel")
@@ -126,7 +128,7 @@ def get_devel_root(site, devel=True):
             get_devel_root()
         except ModuleNotFoundError:
             return
-        raise AssertionError("it does not fail")
+        raise AssertionError("get_devel_root succeeds without devel")
     root = get_devel_root(force_initialize=True)
     assert root == get_devel_root() and (root / "lib/cmake").is_dir(), root
 
@@ -137,7 +139,7 @@ def targets(site):
     assert all(one.startswith("gfx") and " " not in one for one in result.stdout.rstrip("\n").split(";")), result.stdout
 
 
-@case("checks of whether devel is there: path --root")
+@case("detection of devel: path --root")
 def path_root(site, devel=True):
     result = subprocess.run([sys.executable, "-m", "rocm_sdk", "path", "--root"], capture_output=True, text=True, check=False)
     assert result.returncode == (0 if devel else 1) and bool(result.stdout) == devel, (result.returncode, result.stdout)
@@ -146,15 +148,15 @@ def path_root(site, devel=True):
 def main(site, devel):
     for name in HIDDEN:
         os.environ.pop(name, None)
-    modules = {}
+    errors = {}
     for name, check in CASES.items():
         arguments = {"devel": devel == "devel"} if "devel" in check.__code__.co_varnames else {}
         try:
             check(Path(site), **arguments)
-            modules[name] = None
+            errors[name] = None
         except Exception:
-            modules[name] = traceback.format_exc().strip().splitlines()[-1] or "it fails"
-    json.dump(modules, sys.stdout)
+            errors[name] = traceback.format_exc().strip().splitlines()[-1] or "it fails"
+    json.dump(errors, sys.stdout)
 
 
 if __name__ == "__main__":

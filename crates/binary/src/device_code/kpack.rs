@@ -3,15 +3,15 @@
 //!
 //! - The header has 16 bytes: `KPAK`, version 1 in four bytes, the offset of the table of contents
 //!   in eight. Numbers outside the table are little-endian.
-//! - With the scheme `zstd-per-kernel`, byte 64 starts the number of pieces, followed by the
-//!   pieces: each a length and a zstd frame that declares its content size. The table gives offset
-//!   and size of this block as `zstd_offset` and `zstd_size`.
+//! - With the scheme `zstd-per-kernel`, the number of pieces is at byte 64, followed by the pieces:
+//!   each a length and a zstd frame that declares its content size. The table gives offset and size
+//!   of this block as `zstd_offset` and `zstd_size`.
 //! - The table is the rest of the file. `toc` maps `BINARY#INDEX` to a map from targets to
 //!   `ordinal` (index of the piece), `original_size` and `type`.
 //! - The runtime opens an archive only if `gfx_arches` lists a target compatible with the GPU: its ISA
-//!   with any subset of its features (`for_each_compatible_target`). Former runtimes take the most
-//!   specific listed target for all bundles, so combinations of targets are listed, and each bundle for
-//!   all that it fits.
+//!   with any subset of its features (`for_each_compatible_target`). Older runtimes choose the most
+//!   specific listed target once, for all bundles. Therefore combinations of targets are listed too,
+//!   and each bundle is listed for every target that it fits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -22,7 +22,8 @@ use super::packer::Packer;
 use base::names::offload::{CODE_OBJECT, FAMILY, TARGETS};
 
 const VERSION: u32 = 1;
-const PIECES: usize = 64;
+/// Offset of the number of pieces.
+const PIECES_AT: usize = 64;
 /// Compression level of the build tools; levels above 10 are many times slower.
 const LEVEL: i32 = 3;
 
@@ -39,8 +40,10 @@ pub fn compressed(code: &mut dyn Read, size: u64) -> io::Result<Vec<u8>> {
 pub struct Archiver<W> {
     out: W,
     group: String,
+    /// ISA; the format calls it a family.
     isa: String,
-    pieces: u32,
+    piece_count: u32,
+    /// End of the last piece, where the table will begin.
     end: u64,
     targets: BTreeSet<String>,
     /// Index and unpacked size of each piece, by `BINARY#INDEX` and target.
@@ -50,14 +53,14 @@ pub struct Archiver<W> {
 impl<W: Write + Seek> Archiver<W> {
     /// Starts an archive on an empty `out`.
     pub fn new(mut out: W, group: &str, isa: &str) -> io::Result<Self> {
-        // `finish` overwrites these with the offset of the table and the number of pieces.
-        out.write_all(&[0; PIECES + size_of::<u32>()])?;
+        // Placeholder: `finish` writes the header and the number of pieces, when they are known.
+        out.write_all(&[0; PIECES_AT + size_of::<u32>()])?;
         Ok(Self {
             out,
             group: group.to_owned(),
             isa: isa.to_owned(),
-            pieces: 0,
-            end: (PIECES + size_of::<u32>()) as u64,
+            piece_count: 0,
+            end: (PIECES_AT + size_of::<u32>()) as u64,
             targets: BTreeSet::new(),
             table: BTreeMap::new(),
         })
@@ -76,16 +79,16 @@ impl<W: Write + Seek> Archiver<W> {
         size: u64,
         frame: &[u8],
     ) -> io::Result<()> {
-        let pieces = self.table.entry(format!("{binary}#{index}")).or_default();
-        if pieces.insert(target.to_owned(), (self.pieces, size)).is_some() {
-            let message = format!("{binary} has code for {target} twice");
+        let bundle = self.table.entry(format!("{binary}#{index}")).or_default();
+        if bundle.insert(target.to_owned(), (self.piece_count, size)).is_some() {
+            let message = format!("bundle {index} of {binary} has code for {target} twice");
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
         let length = u32::try_from(frame.len()).map_err(io::Error::other)?;
         self.out.write_all(&length.to_le_bytes())?;
         self.out.write_all(frame)?;
         self.end += frame.len() as u64 + size_of::<u32>() as u64;
-        self.pieces += 1;
+        self.piece_count += 1;
         self.targets.insert(target.to_owned());
         Ok(())
     }
@@ -99,8 +102,8 @@ impl<W: Write + Seek> Archiver<W> {
         header.extend_from_slice(&self.end.to_le_bytes());
         self.out.seek(SeekFrom::Start(0))?;
         self.out.write_all(&header)?;
-        self.out.seek(SeekFrom::Start(PIECES as u64))?;
-        self.out.write_all(&self.pieces.to_le_bytes())?;
+        self.out.seek(SeekFrom::Start(PIECES_AT as u64))?;
+        self.out.write_all(&self.piece_count.to_le_bytes())?;
         self.out.flush()?;
         Ok(self.out)
     }
@@ -122,17 +125,18 @@ impl<W: Write + Seek> Archiver<W> {
         }
         table.text("compression_scheme");
         table.text("zstd-per-kernel");
-        let pieces = PIECES as u64;
-        for (key, value) in [("zstd_offset", pieces), ("zstd_size", self.end - pieces)] {
+        let start = PIECES_AT as u64;
+        for (key, value) in [("zstd_offset", start), ("zstd_size", self.end - start)] {
             table.text(key);
             table.number(value);
         }
         table.text(TABLE);
         table.map(self.table.len());
-        for (binary, pieces) in &self.table {
+        for (bundle, pieces) in &self.table {
             let pieces = targets.iter().map(|target| (target, most_specific(target, pieces)));
-            let entries: Vec<_> = pieces.filter_map(|(target, it)| Some((target, it?))).collect();
-            table.text(binary);
+            let entries: Vec<_> =
+                pieces.filter_map(|(target, piece)| Some((target, piece?))).collect();
+            table.text(bundle);
             table.map(entries.len());
             for (target, (piece, size)) in entries {
                 table.text(target);
@@ -183,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn archives_have_their_pieces_where_readers_look() {
+    fn pieces_are_at_the_offsets_of_the_table() {
         let archive = archive();
         assert_eq!(archive[4..8], [1, 0, 0, 0]);
         let at = usize::try_from(table_offset(&archive).unwrap()).unwrap();
@@ -199,8 +203,8 @@ mod tests {
         for _ in 0..count {
             let (frame, after) = rest[4..].split_at(number(rest));
             let piece = zstd::decode_all(frame).unwrap();
-            let told = zstd::zstd_safe::get_frame_content_size(frame).unwrap();
-            assert_eq!(told, Some(piece.len() as u64));
+            let declared_size = zstd::zstd_safe::get_frame_content_size(frame).unwrap();
+            assert_eq!(declared_size, Some(piece.len() as u64));
             pieces.push(piece);
             rest = after;
         }
@@ -215,11 +219,11 @@ mod tests {
         let mut archiver = Archiver::new(Cursor::new(Vec::new()), "frame", "gfx942").unwrap();
         archiver.add("a", 0, "gfx942", 3, b"frame").unwrap();
         let twice = archiver.add("a", 0, "gfx942", 3, b"frame").unwrap_err();
-        assert_eq!(twice.to_string(), "a has code for gfx942 twice");
+        assert_eq!(twice.to_string(), "bundle 0 of a has code for gfx942 twice");
     }
 
     #[test]
-    fn markers_are_maps_of_two() {
+    fn markers_have_a_search_path_and_a_kernel_name() {
         let marker = marker("lib/libx.so", "../.kpack/frame_@GFXARCH@.kpack");
         let expected = b"\x82\xb2kpack_search_paths\x91\xbf../.kpack/frame_@GFXARCH@.kpack\xabkernel_name\xablib/libx.so";
         assert_eq!(marker, expected);

@@ -70,7 +70,7 @@ impl<'a, R: ReadAt + ?Sized> ElfBuilder<'a, R> {
         self.info.file_len + self.tail.len() as u64
     }
 
-    pub(super) fn old(&self, offset: u64, len: u64) -> Result<Vec<u8>, ElfError> {
+    pub(super) fn old_bytes(&self, offset: u64, len: u64) -> Result<Vec<u8>, ElfError> {
         read_bytes(self.file, self.info.file_len, offset, len, "the bytes to move")
     }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::dynamic::{Dynamic, DynamicEntry, Strings};
 use super::error::ElfError;
 use super::info::ElfInfo;
-use super::rpath::rpath_text;
+use super::rpath::join_entries;
 
 /// Changes to one file, applied all or none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,7 +109,7 @@ impl Edits {
         Ok(match &self.rpath {
             RpathEdit::Keep | RpathEdit::Convert => effective,
             RpathEdit::Set(entries) if entries.is_empty() => None,
-            RpathEdit::Set(entries) => Some(rpath_text(entries).into_bytes()),
+            RpathEdit::Set(entries) => Some(join_entries(entries).into_bytes()),
             RpathEdit::Append(entries) => extended(effective, entries),
         })
     }

@@ -35,6 +35,12 @@ pub enum ElfError {
         /// Value.
         value: u64,
     },
+    /// Bytes that an edit must move, and that no segment loads.
+    #[error("no LOAD segment has all of the bytes at {offset:#x}, which must move")]
+    Unloaded {
+        /// Offset of the bytes.
+        offset: u64,
+    },
     /// Invalid dynamic section.
     #[error("malformed dynamic section: {field} is {value:#x}")]
     Dynamic {

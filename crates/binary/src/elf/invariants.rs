@@ -8,7 +8,7 @@ use super::layout::MOST_HEADERS;
 use super::violation::{Violation, check};
 use crate::ReadAt;
 
-pub(super) fn violations(info: &ElfInfo, file: &(impl ReadAt + ?Sized)) -> Vec<Violation> {
+pub(super) fn violations_of(info: &ElfInfo, file: &(impl ReadAt + ?Sized)) -> Vec<Violation> {
     let mut violations = Vec::new();
     check_table(info, &mut violations);
     check_kernel_view(info, &mut violations);
@@ -26,21 +26,21 @@ fn load_of(info: &ElfInfo, offset: u64, len: u64) -> Option<&Segment> {
 }
 
 /// Checks I1 and I3: the program header table is mapped, and `PT_PHDR` covers it.
-fn check_table(info: &ElfInfo, found: &mut Vec<Violation>) {
+fn check_table(info: &ElfInfo, violations: &mut Vec<Violation>) {
     let Some(header) = &info.header else { return };
     let len = header.segment_count.saturating_mul(SEGMENT_SIZE);
     let load = load_of(info, header.segments_at, len);
-    check(found, "I1", load.is_some(), || {
+    check(violations, "I1", load.is_some(), || {
         "the program header table is not inside one LOAD segment".to_owned()
     });
-    check(found, "I3", header.segment_count <= MOST_HEADERS, || {
+    check(violations, "I3", header.segment_count <= MOST_HEADERS, || {
         format!("{} program headers", header.segment_count)
     });
     let Some(own) = info.segments.iter().position(|segment| segment.kind == elf::PT_PHDR) else {
         return;
     };
     let first_load = info.segments.iter().position(Segment::is_load);
-    check(found, "I1", first_load.is_none_or(|load| own < load), || {
+    check(violations, "I1", first_load.is_none_or(|load| own < load), || {
         "PT_PHDR follows a LOAD segment".to_owned()
     });
     let segment = &info.segments[own];
@@ -48,11 +48,13 @@ fn check_table(info: &ElfInfo, found: &mut Vec<Violation>) {
     let agrees = segment.offset == header.segments_at
         && Some(segment.address) == address
         && segment.file_size >= len;
-    check(found, "I1", agrees, || "PT_PHDR does not cover the program header table".to_owned());
+    check(violations, "I1", agrees, || {
+        "PT_PHDR does not cover the program header table".to_owned()
+    });
 }
 
 /// Checks I2: kernels before 5.18 compute the address of the table as first LOAD plus `e_phoff`.
-fn check_kernel_view(info: &ElfInfo, found: &mut Vec<Violation>) {
+fn check_kernel_view(info: &ElfInfo, violations: &mut Vec<Violation>) {
     let (Some(header), Some(first)) = (&info.header, info.loads().next()) else { return };
     let Some(load) =
         load_of(info, header.segments_at, SEGMENT_SIZE).filter(|_| info.interpreter.is_some())
@@ -60,13 +62,13 @@ fn check_kernel_view(info: &ElfInfo, found: &mut Vec<Violation>) {
         return;
     };
     let distance = |load: &Segment| load.address.wrapping_sub(load.offset);
-    check(found, "I2", distance(load) == distance(first), || {
+    check(violations, "I2", distance(load) == distance(first), || {
         "old kernels compute a wrong address of the program headers".to_owned()
     });
 }
 
 /// Checks I4, I5 and I6: LOADs share no pages, ascend, and are congruent to their offsets.
-fn check_loads(info: &ElfInfo, found: &mut Vec<Violation>) {
+fn check_loads(info: &ElfInfo, violations: &mut Vec<Violation>) {
     let page = info.machine.page();
     let pages = |load: &Segment| {
         (load.address / page, load.address.saturating_add(load.file_size).div_ceil(page))
@@ -74,7 +76,7 @@ fn check_loads(info: &ElfInfo, found: &mut Vec<Violation>) {
     let loads: Vec<_> = info.loads().collect();
     for load in &loads {
         let congruent = load.align <= 1 || load.address.wrapping_sub(load.offset) % load.align == 0;
-        check(found, "I6", congruent, || {
+        check(violations, "I6", congruent, || {
             format!("LOAD at {:#x}: address and offset are not congruent", load.address)
         });
     }
@@ -85,7 +87,7 @@ fn check_loads(info: &ElfInfo, found: &mut Vec<Violation>) {
     for load in &in_file {
         let before = furthest.filter(|before| pages(load).0 < pages(before).1);
         if let Some(before) = before {
-            check(found, "I4", false, || {
+            check(violations, "I4", false, || {
                 format!("the LOADs at {:#x} and {:#x} share a page", before.address, load.address)
             });
         }
@@ -95,7 +97,7 @@ fn check_loads(info: &ElfInfo, found: &mut Vec<Violation>) {
     }
     for pair in loads.windows(2) {
         let ascend = pair[0].address < pair[1].address;
-        check(found, "I5", ascend, || {
+        check(violations, "I5", ascend, || {
             format!(
                 "the LOAD at {:#x} precedes the LOAD at {:#x}",
                 pair[0].address, pair[1].address
@@ -105,30 +107,30 @@ fn check_loads(info: &ElfInfo, found: &mut Vec<Violation>) {
 }
 
 /// Checks I7: loaders write to the dynamic section and find it by address.
-fn check_dynamic(info: &ElfInfo, found: &mut Vec<Violation>) {
+fn check_dynamic(info: &ElfInfo, violations: &mut Vec<Violation>) {
     let Some(segment) = info.segment(elf::PT_DYNAMIC) else { return };
     let home = info
         .loads()
         .find(|load| load.offset_of(segment.address, segment.file_size) == Some(segment.offset));
-    check(found, "I7", home.is_some(), || {
+    check(violations, "I7", home.is_some(), || {
         "PT_DYNAMIC is not inside a LOAD segment at the same offset".to_owned()
     });
     let writable = home.is_none_or(|load| load.allows(elf::PF_W));
-    check(found, "I7", writable, || "PT_DYNAMIC is in a read-only LOAD segment".to_owned());
+    check(violations, "I7", writable, || "PT_DYNAMIC is in a read-only LOAD segment".to_owned());
 }
 
 /// Checks I8: all tables of the dynamic section have their bytes in the file.
-fn check_ranges(info: &ElfInfo, file: &(impl ReadAt + ?Sized), found: &mut Vec<Violation>) {
+fn check_ranges(info: &ElfInfo, file: &(impl ReadAt + ?Sized), violations: &mut Vec<Violation>) {
     for range in info.ranges(file) {
         let backed = info.offset_of(range.address, range.size.unwrap_or(1)).is_some();
-        check(found, "I8", backed, || {
+        check(violations, "I8", backed, || {
             format!("{} is not inside the bytes of one LOAD segment", range.name)
         });
     }
 }
 
 /// Checks I10: loaders look up versions only in libraries of `DT_NEEDED`.
-fn check_needs(info: &ElfInfo, found: &mut Vec<Violation>) {
+fn check_needs(info: &ElfInfo, violations: &mut Vec<Violation>) {
     let needed: Vec<_> = info
         .entries_of(elf::DT_NEEDED)
         .filter_map(|at| info.string("DT_NEEDED", at).ok())
@@ -141,6 +143,6 @@ fn check_needs(info: &ElfInfo, found: &mut Vec<Violation>) {
                 String::from_utf8_lossy(name)
             )
         };
-        check(found, "I10", needed.contains(&name), shown);
+        check(violations, "I10", needed.contains(&name), shown);
     }
 }

@@ -8,9 +8,12 @@ use super::info::ElfInfo;
 use crate::Machine;
 use crate::ReadAt;
 
+/// `GNU_PROPERTY_X86_ISA_1_NEEDED`.
 const ISA_NEEDED: u32 = 0xc000_8002;
+/// `NT_GNU_PROPERTY_TYPE_0`.
 const PROPERTIES: u32 = 5;
-/// Larger notes are ignored; real ones are small.
+/// Limit of memory for a note of a damaged file. Larger ones are ignored: real ones have less than
+/// 1 KiB.
 const LARGEST_NOTE: u64 = 1 << 20;
 
 impl ElfInfo {
@@ -28,46 +31,49 @@ impl ElfInfo {
             notes.filter(|note| note.file_size <= LARGEST_NOTE && note.file_end() <= self.file_len)
         {
             let bytes = read_bytes(file, self.file_len, note.offset, note.file_size, "a note")?;
-            if let Some(bits) = needed(&bytes, if note.align == 8 { 8 } else { 4 }) {
-                return Ok(level(bits));
+            if let Some(bits) = needed_by_notes(&bytes, if note.align == 8 { 8 } else { 4 }) {
+                return Ok(level_of(bits));
             }
         }
         Ok(None)
     }
 }
 
-fn level(bits: u32) -> Option<u8> {
+/// Returns the highest level whose bit is set: bit 0 is the baseline, bit 3 is x86-64-v4.
+fn level_of(bits: u32) -> Option<u8> {
     [(8, 4), (4, 3), (2, 2)].into_iter().find(|(bit, _)| bits & bit != 0).map(|(_, level)| level)
 }
 
-fn word(bytes: &[u8], at: usize) -> Option<u32> {
+fn read_u32(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..at.checked_add(4)?)?.try_into().ok().map(u32::from_le_bytes)
 }
 
-fn needed(notes: &[u8], align: usize) -> Option<u32> {
+/// Returns the bits of the first note with properties.
+fn needed_by_notes(notes: &[u8], align: usize) -> Option<u32> {
     let mut offset = 0;
     loop {
         let (name_len, len, kind) = (
-            word(notes, offset)? as usize,
-            word(notes, offset + 4)? as usize,
-            word(notes, offset + 8)?,
+            read_u32(notes, offset)? as usize,
+            read_u32(notes, offset + 4)? as usize,
+            read_u32(notes, offset + 8)?,
         );
         let name_at = offset + 12;
         let start = name_at.checked_add(name_len)?.next_multiple_of(align);
         let end = start.checked_add(len)?;
         if kind == PROPERTIES && notes.get(name_at..name_at + name_len)? == b"GNU\0" {
-            return property(notes.get(start..end)?);
+            return needed_by_properties(notes.get(start..end)?);
         }
         offset = end.checked_next_multiple_of(align)?;
     }
 }
 
-fn property(properties: &[u8]) -> Option<u32> {
+fn needed_by_properties(properties: &[u8]) -> Option<u32> {
     let mut offset = 0;
     loop {
-        let (kind, len) = (word(properties, offset)?, word(properties, offset + 4)? as usize);
+        let (kind, len) =
+            (read_u32(properties, offset)?, read_u32(properties, offset + 4)? as usize);
         if kind == ISA_NEEDED && len == 4 {
-            return word(properties, offset + 8);
+            return read_u32(properties, offset + 8);
         }
         offset = (offset + 8).checked_add(len)?.next_multiple_of(8);
     }
@@ -90,26 +96,24 @@ mod tests {
 
     #[test]
     fn the_highest_bit_is_the_level() {
-        let told = |notes: &[u8]| needed(notes, 8).and_then(level);
-        assert_eq!(told(&note(PROPERTIES, &[(0xc000_0002, 3), (ISA_NEEDED, 0b0111)])), Some(3));
+        // GNU_PROPERTY_X86_ISA_1_USED.
+        const ISA_USED: u32 = 0xc001_0002;
+        let level = |notes: &[u8]| needed_by_notes(notes, 8).and_then(level_of);
+        assert_eq!(level(&note(PROPERTIES, &[(0xc000_0002, 3), (ISA_NEEDED, 0b0111)])), Some(3));
         assert_eq!(
-            told(&[note(1, &[]), note(PROPERTIES, &[(ISA_NEEDED, 0b1000)])].concat()),
+            level(&[note(1, &[]), note(PROPERTIES, &[(ISA_NEEDED, 0b1000)])].concat()),
             Some(4)
         );
-        assert_eq!(told(&note(PROPERTIES, &[(ISA_NEEDED, 1)])), None, "the baseline");
-        assert_eq!(
-            told(&note(PROPERTIES, &[(0xc001_0002, 15)])),
-            None,
-            "what is used if it is there"
-        );
+        assert_eq!(level(&note(PROPERTIES, &[(ISA_NEEDED, 1)])), None, "the baseline");
+        assert_eq!(level(&note(PROPERTIES, &[(ISA_USED, 15)])), None, "used only if present");
     }
 
     #[test]
     fn ignores_broken_notes() {
         let whole = note(PROPERTIES, &[(ISA_NEEDED, 2)]);
         for end in 0..whole.len() - 4 {
-            assert_eq!(needed(&whole[..end], 8), None, "{end}");
+            assert_eq!(needed_by_notes(&whole[..end], 8), None, "{end}");
         }
-        assert_eq!(needed(&[0xff; 64], 4), None);
+        assert_eq!(needed_by_notes(&[0xff; 64], 4), None);
     }
 }

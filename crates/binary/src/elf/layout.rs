@@ -101,7 +101,7 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
             || (!claimed
                 && loads == 1
                 && (self.overwrites
-                    || self.old(start, end - start)?.iter().all(|&byte| byte == 0))
+                    || self.old_bytes(start, end - start)?.iter().all(|&byte| byte == 0))
                 && !self.info.points_into(self.file, start, end)))
     }
 
@@ -212,7 +212,7 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
             return Ok(Slot::Here);
         }
         if self.is_mapped(table_end)
-            && let Some(blocks) = self.clear(table_end, claims)?
+            && let Some(blocks) = self.blocks_to_move(table_end, claims)?
         {
             return Ok(Slot::Cleared(blocks));
         }

@@ -1,3 +1,6 @@
+//! Room for another program header: blocks after the table move away, and references to them
+//! follow.
+
 use object::elf;
 
 use super::builder::{ElfBuilder, TablePlace, round_up};
@@ -6,18 +9,19 @@ use super::header::SEGMENT_SIZE;
 use super::ranges::Claim;
 use crate::ReadAt;
 
-/// Claims that overlap, moved together.
+/// Range of overlapping claims, which move together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Block {
     pub start: u64,
     pub end: u64,
     pub movable: bool,
-    /// Dynamic string table, moved separately.
+    /// Whether it is the dynamic string table, which `move_strings` moves.
     pub is_strings: bool,
-    /// New offset in the same segment.
+    /// New offset after the program headers, for the build ID.
     pub nearby: Option<u64>,
 }
 
+/// Merges overlapping claims, which are sorted by start.
 fn blocks(claims: &[Claim]) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     for claim in claims {
@@ -39,46 +43,49 @@ fn blocks(claims: &[Claim]) -> Vec<Block> {
 }
 
 impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
-    /// Returns the blocks to move, or `None` if one is not movable.
-    pub(super) fn clear(
-        &mut self,
+    /// Returns the blocks to move for another program header at `from`; `None` if a block cannot
+    /// move, or if other bytes may be in use.
+    pub(super) fn blocks_to_move(
+        &self,
         from: u64,
         claims: &[Claim],
     ) -> Result<Option<Vec<Block>>, ElfError> {
         let new_end = from + SEGMENT_SIZE;
-        let behind: Vec<Block> = blocks(claims)
+        let following: Vec<Block> = blocks(claims)
             .into_iter()
             .filter(|block| block.end > from)
-            .map(|block| self.marked(block))
+            .map(|block| self.classify(block))
             .collect();
-        let mut count = behind.iter().take_while(|block| block.start < new_end).count();
-        if !behind[..count].iter().all(|block| block.movable && block.start >= from)
-            || !self.are_gaps_zero(from, new_end, &behind[..count])?
+        let mut count = following.iter().take_while(|block| block.start < new_end).count();
+        if !following[..count].iter().all(|block| block.movable && block.start >= from)
+            || !self.are_gaps_zero(from, new_end, &following[..count])?
             || self.info.points_into(self.file, from, new_end)
         {
             return Ok(None);
         }
-        let Some(id) = self.build_id(&behind[..count])? else {
-            return Ok(Some(behind[..count].to_vec()));
+        let Some(id) = self.build_id_block(&following[..count])? else {
+            return Ok(Some(following[..count].to_vec()));
         };
         let nearby = round_up(new_end, 8)?;
-        let need = nearby + (behind[id].end - behind[id].start);
-        while behind.get(count).is_some_and(|next| next.movable && next.start < need) {
+        let nearby_end = nearby + (following[id].end - following[id].start);
+        while following.get(count).is_some_and(|next| next.movable && next.start < nearby_end) {
             count += 1;
         }
-        let mut moved = behind[..count].to_vec();
-        let fits = behind.get(count).is_none_or(|next| next.start >= need);
-        if fits
-            && self.are_gaps_zero(from, need, &moved)?
-            && self.shares_load(from, need)
-            && !self.info.points_into(self.file, new_end, need)
+        let mut moved = following[..count].to_vec();
+        let has_room = following.get(count).is_none_or(|next| next.start >= nearby_end);
+        if has_room
+            && self.are_gaps_zero(from, nearby_end, &moved)?
+            && self.shares_load(from, nearby_end)
+            && !self.info.points_into(self.file, new_end, nearby_end)
         {
             moved[id].nearby = Some(nearby);
         }
         Ok(Some(moved))
     }
 
-    fn marked(&self, mut block: Block) -> Block {
+    /// Finds the block of the dynamic strings. A block with only a part of them cannot move, because
+    /// the strings move separately.
+    fn classify(&self, mut block: Block) -> Block {
         let strings = self.strings;
         block.is_strings = block.start == strings.offset;
         block.movable &= block.is_strings
@@ -87,7 +94,8 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         block
     }
 
-    /// Other bytes than zeros may be in use without a header.
+    /// Returns whether the bytes between the blocks are zeros: others may be in use although no
+    /// header has them.
     fn are_gaps_zero(&self, from: u64, to: u64, blocks: &[Block]) -> Result<bool, ElfError> {
         if self.overwrites {
             return Ok(true);
@@ -96,7 +104,7 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         let ends = [from].into_iter().chain(blocks.iter().map(|block| block.end));
         for (end, start) in ends.zip(starts) {
             if end < start.min(to)
-                && self.old(end, start.min(to) - end)?.iter().any(|&byte| byte != 0)
+                && self.old_bytes(end, start.min(to) - end)?.iter().any(|&byte| byte != 0)
             {
                 return Ok(false);
             }
@@ -110,11 +118,12 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
             .any(|load| load.is_load() && load.offset <= from && to <= load.file_end())
     }
 
-    /// Returns the block to keep nearby: core dumps contain only the first page of a mapped file,
-    /// and tools find debug information by its build ID.
-    fn build_id(&self, blocks: &[Block]) -> Result<Option<usize>, ElfError> {
+    /// Returns the index of the block with the build ID. It stays in the first page, because core
+    /// dumps contain only that page of a mapped file, and debuggers read the build ID there to find
+    /// debug information.
+    fn build_id_block(&self, blocks: &[Block]) -> Result<Option<usize>, ElfError> {
         for (index, block) in blocks.iter().enumerate() {
-            let bytes = self.old(block.start, block.end - block.start)?;
+            let bytes = self.old_bytes(block.start, block.end - block.start)?;
             if bytes.chunks(4).zip(bytes.chunks(4).skip(2)).zip(bytes.chunks(4).skip(3)).any(
                 |((name_size, kind), name)| {
                     name_size == 4u32.to_le_bytes()
@@ -128,6 +137,7 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         Ok(None)
     }
 
+    /// Moves a block, except the string table, and updates the references to it.
     pub(super) fn relocate(
         &mut self,
         block: &Block,
@@ -136,14 +146,13 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         if block.is_strings {
             return Ok(());
         }
-        let bytes = self.old(block.start, block.end - block.start)?;
-        let old = self
+        let bytes = self.old_bytes(block.start, block.end - block.start)?;
+        let load = self
             .info
             .loads()
             .find(|load| load.offset <= block.start && block.end <= load.file_end());
-        let distance = old.map(|load| load.address.wrapping_sub(load.offset));
-        let distance =
-            distance.ok_or(ElfError::Header { field: "p_offset", value: block.start })?;
+        let distance = load.map(|load| load.address.wrapping_sub(load.offset));
+        let distance = distance.ok_or(ElfError::Unloaded { offset: block.start })?;
         let place = match block.nearby {
             Some(offset) => {
                 self.write(offset, &bytes)?;
@@ -161,11 +170,11 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
             block.start,
             place.offset
         ));
-        self.follow(block, block.start.wrapping_add(distance), place);
+        self.update_references(block, block.start.wrapping_add(distance), place);
         Ok(())
     }
 
-    fn follow(&mut self, block: &Block, address: u64, place: TablePlace) {
+    fn update_references(&mut self, block: &Block, address: u64, place: TablePlace) {
         let moved = |offset: u64| block.start <= offset && offset < block.end;
         let kinds = [elf::PT_INTERP, elf::PT_NOTE, elf::PT_GNU_PROPERTY];
         for segment in self

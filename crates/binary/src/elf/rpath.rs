@@ -6,13 +6,13 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Rpath<'t>(&'t str);
 
-/// Directory, as written.
+/// One entry of an rpath, as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RpathEntry<'t>(&'t str);
 
 /// Target of an entry, relative to the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Leads {
+pub enum EntryTarget {
     /// Directory below the root of the installation.
     Inside(String),
     /// Directory above that root.
@@ -21,17 +21,17 @@ pub enum Leads {
     Absolute,
     /// Relative path; an empty one is the working directory.
     WorkingDirectory,
-    /// Known only to the loader (`$LIB`).
+    /// Directory that only the loader knows: other tokens than a leading `$ORIGIN`, such as `$LIB`.
     Token,
 }
 
 impl<'t> Rpath<'t> {
-    /// Empty text has no entries, as in glibc.
+    /// Wraps the text of a tag.
     pub fn new(text: &'t str) -> Self {
         Self(text)
     }
 
-    /// All entries, including empty ones.
+    /// All entries, including empty ones. Empty text has no entries, as in glibc.
     pub fn entries(self) -> impl Iterator<Item = RpathEntry<'t>> {
         self.0.split(':').filter(move |_| !self.0.is_empty()).map(RpathEntry)
     }
@@ -41,17 +41,17 @@ impl<'t> Rpath<'t> {
         self.entries().filter(|entry| !entry.0.is_empty())
     }
 
-    /// Entries for [`RpathEdit`](super::RpathEdit).
+    /// Returns all entries as [`RpathEdit`](super::RpathEdit) takes them.
     pub fn to_strings(self) -> Vec<String> {
         self.entries().map(|entry| entry.0.to_owned()).collect()
     }
 }
 
-/// Joins entries to an rpath.
-pub fn rpath_text<E: AsRef<str>>(entries: impl IntoIterator<Item = E>) -> String {
+/// Joins entries to an rpath. A single empty entry gives an empty text, which has no entries.
+pub fn join_entries<E: AsRef<str>>(entries: impl IntoIterator<Item = E>) -> String {
     let mut text = String::new();
-    for entry in entries {
-        if !text.is_empty() {
+    for (index, entry) in entries.into_iter().enumerate() {
+        if index > 0 {
             text.push(':');
         }
         text.push_str(entry.as_ref());
@@ -60,7 +60,7 @@ pub fn rpath_text<E: AsRef<str>>(entries: impl IntoIterator<Item = E>) -> String
 }
 
 impl<'t> RpathEntry<'t> {
-    /// Text.
+    /// Returns the entry as written.
     pub fn as_str(self) -> &'t str {
         self.0
     }
@@ -72,34 +72,38 @@ impl<'t> RpathEntry<'t> {
     }
 
     /// Resolves the entry for a file in `directory`, without following links.
-    pub fn leads_from(self, directory: &str) -> Leads {
+    pub fn target_from(self, directory: &str) -> EntryTarget {
         let Some(rest) = self.below_origin() else {
             return match self.0.chars().next() {
-                Some('$') => Leads::Token,
-                Some('/') => Leads::Absolute,
-                _ => Leads::WorkingDirectory,
+                Some('$') => EntryTarget::Token,
+                Some('/') => EntryTarget::Absolute,
+                _ => EntryTarget::WorkingDirectory,
             };
         };
         if rest.contains('$') {
-            return Leads::Token;
+            return EntryTarget::Token;
         }
-        walked(directory, rest).map_or(Leads::Above, Leads::Inside)
+        resolve_relative(directory, rest).map_or(EntryTarget::Above, EntryTarget::Inside)
     }
 
-    /// Target, if below the root.
-    pub fn inside(self, directory: &str) -> Option<String> {
-        match self.leads_from(directory) {
-            Leads::Inside(inside) => Some(inside),
-            Leads::Above | Leads::Absolute | Leads::WorkingDirectory | Leads::Token => None,
+    /// Returns the target for a file in `directory`, if it is below the root of the installation.
+    pub fn installed_directory(self, directory: &str) -> Option<String> {
+        match self.target_from(directory) {
+            EntryTarget::Inside(target) => Some(target),
+            EntryTarget::Above
+            | EntryTarget::Absolute
+            | EntryTarget::WorkingDirectory
+            | EntryTarget::Token => None,
         }
     }
 }
 
-/// Resolves `way` from `directory`, without following links; `None` above the root.
-pub fn walked(directory: &str, way: &str) -> Option<String> {
+/// Resolves a relative path from `directory`, without following links; `None` if it leads above the
+/// root.
+pub fn resolve_relative(directory: &str, relative: &str) -> Option<String> {
     let mut segments: Vec<&str> =
         directory.split('/').filter(|segment| !segment.is_empty()).collect();
-    for segment in way.split('/') {
+    for segment in relative.split('/') {
         match segment {
             "" | "." => {}
             ".." => _ = segments.pop()?,
@@ -125,28 +129,35 @@ mod tests {
         assert_eq!(all(""), [""; 0]);
         assert_eq!(all("a::b:"), ["a", "", "b", ""]);
         let directories: Vec<_> = Rpath::new("a::b:").directories().collect();
-        assert_eq!(rpath_text(directories.iter().map(|entry| entry.as_str())), "a:b");
+        assert_eq!(join_entries(directories.iter().map(|entry| entry.as_str())), "a:b");
     }
 
     #[test]
-    fn resolves_entries_as_loader_does() {
-        let leads = |entry| RpathEntry(entry).leads_from("_a/lib");
-        let inside = |directory: &str| Leads::Inside(directory.to_owned());
+    fn joins_the_entries_that_a_text_has() {
+        for text in ["", "a", ":a", "::", "a::b:"] {
+            assert_eq!(join_entries(Rpath::new(text).to_strings()), text);
+        }
+    }
+
+    #[test]
+    fn classifies_entries() {
+        let target = |entry| RpathEntry(entry).target_from("_a/lib");
+        let inside = |directory: &str| EntryTarget::Inside(directory.to_owned());
         for (entry, expected) in [
             ("$ORIGIN", inside("_a/lib")),
             ("${ORIGIN}/", inside("_a/lib")),
             ("$ORIGIN/../../_b/lib/./x//y", inside("_b/lib/x/y")),
             ("$ORIGIN/../..", inside("")),
-            ("$ORIGIN/../../..", Leads::Above),
-            ("$ORIGIN/../$LIB", Leads::Token),
-            ("$LIB", Leads::Token),
-            ("$ORIGINAL", Leads::Token),
-            ("/opt/lib", Leads::Absolute),
-            ("lib", Leads::WorkingDirectory),
-            ("", Leads::WorkingDirectory),
+            ("$ORIGIN/../../..", EntryTarget::Above),
+            ("$ORIGIN/../$LIB", EntryTarget::Token),
+            ("$LIB", EntryTarget::Token),
+            ("$ORIGINAL", EntryTarget::Token),
+            ("/opt/lib", EntryTarget::Absolute),
+            ("lib", EntryTarget::WorkingDirectory),
+            ("", EntryTarget::WorkingDirectory),
         ] {
-            assert_eq!(leads(entry), expected, "{entry}");
+            assert_eq!(target(entry), expected, "{entry}");
         }
-        assert_eq!(RpathEntry("$ORIGIN/lib").leads_from(""), inside("lib"));
+        assert_eq!(RpathEntry("$ORIGIN/lib").target_from(""), inside("lib"));
     }
 }

@@ -1,4 +1,4 @@
-//! Verification of edits.
+//! Verification of edits: the invariants of docs/elf.md.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use super::edits::Edits;
 use super::error::ElfError;
 use super::header::read_bytes;
 use super::info::{ElfInfo, inspect};
-use super::invariants::violations;
+use super::invariants::violations_of;
 use super::layout::MOST_PADDING;
 use super::violation::{Violation, check};
 use crate::ReadAt;
@@ -23,90 +23,100 @@ mod tables;
 
 pub use alike::alike;
 
-/// Bytes of padding to the largest pages on both sides.
+/// Limit of padding: alignment to the largest page (64 KiB) needs less than one page before and
+/// one after a new segment.
 const PADDING: u64 = 3 * 0x1_0000;
 
-/// Verifies that `new`, by `plan` from `old`, has every edit and keeps the invariants. Other bytes
-/// are assumed unchanged.
+/// Verifies that `new`, made from `old` according to `plan`, has every edit and keeps the
+/// invariants. Does not compare other bytes.
 ///
 /// # Errors
 /// All violations.
 pub fn verify(old: &impl ReadAt, new: &impl ReadAt, plan: &EditPlan) -> Result<(), Vec<Violation>> {
-    prove(old, new, Some(plan), None)
+    verify_all(old, new, Some(plan), None)
 }
 
-/// Verifies that `new` is `old` except for rpath, SONAME and NEEDED, by any tool: compares every
-/// byte that loaders, symbols or relocations refer to. Accepts every file that [`verify`] accepts.
+/// Verifies that `new`, made by any tool, differs from `old` only in rpath, SONAME and NEEDED:
+/// compares every byte that loaders, symbols or relocations refer to. Accepts every file that
+/// [`verify`] accepts.
 ///
 /// # Errors
 /// All violations.
 pub fn compare(old: &impl ReadAt, new: &impl ReadAt) -> Result<(), Vec<Violation>> {
-    prove(old, new, None, None)
+    verify_all(old, new, None, None)
 }
 
-pub(super) struct Freed {
+/// Section whose bytes were removed from a file, and the ranges that changed with it.
+pub(super) struct RemovedSection {
     pub section: usize,
     pub addresses: Range<u64>,
     pub changed: Vec<Range<u64>>,
 }
 
-impl Freed {
-    fn free(&self) -> impl Iterator<Item = &Range<u64>> {
+impl RemovedSection {
+    fn ranges(&self) -> impl Iterator<Item = &Range<u64>> {
         self.changed.iter().chain([&self.addresses])
     }
 }
 
-pub(super) fn verify_freed(
+pub(super) fn verify_removal(
     old: &dyn ReadAt,
     new: &dyn ReadAt,
-    freed: &Freed,
+    removed: &RemovedSection,
 ) -> Result<(), Vec<Violation>> {
-    prove(old, new, None, Some(freed))
+    verify_all(old, new, None, Some(removed))
 }
 
-fn prove(
+fn verify_all(
     old: &dyn ReadAt,
     new: &dyn ReadAt,
     plan: Option<&EditPlan>,
-    freed: Option<&Freed>,
+    removed: Option<&RemovedSection>,
 ) -> Result<(), Vec<Violation>> {
     let read = |file: &dyn ReadAt| inspect(file).map_err(|error| vec![unreadable(&error)]);
-    let comparison =
-        Both { old: &read(old)?, new: &read(new)?, before: old, after: new, plan, freed };
-    let mut failures = violations(comparison.new, new);
-    let inherited: HashSet<_> = violations(comparison.old, old).into_iter().collect();
-    failures.retain(|violation| !inherited.contains(violation));
-    comparison.check_header(&mut failures);
-    comparison.check_names(&mut failures);
-    comparison.check_growth(&mut failures);
-    if let Some(freed) = freed {
-        comparison.check_edits(&Edits::default(), &mut failures);
-        comparison.check_divided_loads(freed, &mut failures);
-        comparison.check_sections(freed, &mut failures);
-        comparison.check_dynamic_entries(&mut failures);
+    let comparison = Comparison {
+        old: &read(old)?,
+        new: &read(new)?,
+        old_file: old,
+        new_file: new,
+        plan,
+        removed,
+    };
+    let mut violations = violations_of(comparison.new, new);
+    let of_old: HashSet<_> = violations_of(comparison.old, old).into_iter().collect();
+    violations.retain(|violation| !of_old.contains(violation));
+    comparison.check_header(&mut violations);
+    comparison.check_names(&mut violations);
+    comparison.check_growth(&mut violations);
+    if let Some(removed) = removed {
+        comparison.check_edits(&Edits::default(), &mut violations);
+        comparison.check_divided_loads(removed, &mut violations);
+        comparison.check_sections(removed, &mut violations);
+        comparison.check_dynamic_entries(&mut violations);
     } else {
-        comparison.check_loads(&mut failures);
+        comparison.check_loads(&mut violations);
     }
-    comparison.check_strings(&mut failures);
-    comparison.check_notes(&mut failures);
-    comparison.check_tables(&mut failures);
-    comparison.check_version_needs(&mut failures);
-    comparison.check_rest(&mut failures);
-    comparison.check_contents(&mut failures);
-    if plan.is_some() || freed.is_some() {
-        comparison.check_symbols(&mut failures);
+    comparison.check_strings(&mut violations);
+    comparison.check_notes(&mut violations);
+    comparison.check_tables(&mut violations);
+    comparison.check_version_needs(&mut violations);
+    comparison.check_rest(&mut violations);
+    comparison.check_contents(&mut violations);
+    // Other tools may remove or reorder the symbols of `.symtab`, which loaders do not read.
+    if plan.is_some() || removed.is_some() {
+        comparison.check_symbols(&mut violations);
     }
     if let Some(plan) = plan {
-        comparison.check_edits(plan.edits(), &mut failures);
-        comparison.check_repeat(plan.edits(), &mut failures);
-        comparison.check_lengths(plan, &mut failures);
+        comparison.check_edits(plan.edits(), &mut violations);
+        comparison.check_repeat(plan.edits(), &mut violations);
+        comparison.check_lengths(plan, &mut violations);
     }
-    if failures.is_empty() { Ok(()) } else { Err(failures) }
+    if violations.is_empty() { Ok(()) } else { Err(violations) }
 }
 
-/// Returns the violations of `file` itself, which edits keep.
-pub fn inherited(file: &(impl ReadAt + ?Sized)) -> Result<Vec<Violation>, ElfError> {
-    Ok(violations(&inspect(file)?, file))
+/// Returns the violations that a file has before any edit. An edit keeps them.
+pub fn own_violations(file: &(impl ReadAt + ?Sized)) -> Result<Vec<Violation>, ElfError> {
+    Ok(violations_of(&inspect(file)?, file))
 }
 
 fn unreadable(error: &ElfError) -> Violation {
@@ -125,30 +135,34 @@ const KEPT_FIELDS: [(&str, usize, usize); 8] = [
     ("e_shentsize", 58, 2),
 ];
 
-struct Both<'a> {
+struct Comparison<'a> {
     old: &'a ElfInfo,
     new: &'a ElfInfo,
-    before: &'a dyn ReadAt,
-    after: &'a dyn ReadAt,
+    old_file: &'a dyn ReadAt,
+    new_file: &'a dyn ReadAt,
     plan: Option<&'a EditPlan>,
-    freed: Option<&'a Freed>,
+    removed: Option<&'a RemovedSection>,
 }
 
-impl Both<'_> {
+impl Comparison<'_> {
     /// Checks I17: the file header changes only in position and size of tables.
-    fn check_header(&self, found: &mut Vec<Violation>) {
+    fn check_header(&self, violations: &mut Vec<Violation>) {
         let header = |info: &ElfInfo, file: &dyn ReadAt| {
-            read_bytes(file, info.file_len, 0, 64, "the ELF header").unwrap_or_default()
+            read_bytes(file, info.file_len, 0, 64, "the ELF header")
         };
-        let (old, new) = (header(self.old, self.before), header(self.new, self.after));
+        let headers = (header(self.old, self.old_file), header(self.new, self.new_file));
+        let (old, new) = match headers {
+            (Ok(old), Ok(new)) => (old, new),
+            (Err(error), _) | (_, Err(error)) => return violations.push(unreadable(&error)),
+        };
         for (name, at, size) in KEPT_FIELDS {
             let is_unchanged = old.get(at..at + size) == new.get(at..at + size);
-            check(found, "I17", is_unchanged, || format!("{name} of the file header changed"));
+            check(violations, "I17", is_unchanged, || format!("{name} of the file header changed"));
         }
     }
 
     /// Checks I12: the file grows only by strings and moved tables.
-    fn check_growth(&self, found: &mut Vec<Violation>) {
+    fn check_growth(&self, violations: &mut Vec<Violation>) {
         let strings = self.new.strings.as_ref().map_or(0, |strings| strings.bytes.len() as u64);
         let table_at = |info: &ElfInfo| info.header.as_ref().map(|header| header.segments_at);
         let table_moved = table_at(self.old) != table_at(self.new);
@@ -158,14 +172,77 @@ impl Both<'_> {
             + if table_moved { MOST_PADDING } else { 0 }
             + if sections_moved { sections.end - sections.start } else { 0 };
         let (old, new) = (self.old.file_len, self.new.file_len);
-        let enough = old.saturating_add(strings).saturating_add(self.moved_tables() + padding);
-        check(found, "I12", new <= enough, || {
-            format!("it grew from {old} to {new} bytes; {enough} bytes are enough")
+        let limit = old.saturating_add(strings).saturating_add(self.moved_tables() + padding);
+        check(violations, "I12", new <= limit, || {
+            format!("the file grew from {old} to {new} bytes; at most {limit} are expected")
         });
     }
 
-    fn check_lengths(&self, plan: &EditPlan, found: &mut Vec<Violation>) {
-        let right = self.new.file_len == plan.new_len() && self.old.file_len == plan.old_len();
-        check(found, "I17", right, || "the length of a file differs from the plan".to_owned());
+    fn check_lengths(&self, plan: &EditPlan, violations: &mut Vec<Violation>) {
+        let lengths = (self.old.file_len, self.new.file_len);
+        let planned = (plan.old_len(), plan.new_len());
+        check(violations, "I17", lengths == planned, || {
+            let ((old, new), (planned_old, planned_new)) = (lengths, planned);
+            format!(
+                "the files have {old} and {new} bytes, but the plan is from {planned_old} to \
+                 {planned_new} bytes"
+            )
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::elf::forward::forwarding_library;
+    use crate::elf::stub::StubMachine;
+
+    /// File whose start can be read only some times.
+    struct Failing {
+        bytes: Vec<u8>,
+        reads_left: AtomicUsize,
+    }
+
+    impl ReadAt for Failing {
+        fn len(&self) -> io::Result<u64> {
+            ReadAt::len(&self.bytes)
+        }
+
+        fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+            let less = |reads: usize| reads.checked_sub(1);
+            if offset == 0
+                && self.reads_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_err()
+            {
+                return Err(io::Error::other("unreadable"));
+            }
+            self.bytes.read_exact_at(offset, buf)
+        }
+    }
+
+    #[test]
+    fn an_unreadable_header_is_a_violation() {
+        let library = forwarding_library(StubMachine::X86_64, "libx.so", "libc.so.6", "$ORIGIN");
+        let file = |reads| Failing {
+            bytes: library.clone().unwrap(),
+            reads_left: AtomicUsize::new(reads),
+        };
+        let counted = file(usize::MAX);
+        inspect(&counted).unwrap();
+        let reads = usize::MAX - counted.reads_left.load(Ordering::Relaxed);
+        let (old, new) = (file(reads), file(reads));
+        let comparison = Comparison {
+            old: &inspect(&old).unwrap(),
+            new: &inspect(&new).unwrap(),
+            old_file: &old,
+            new_file: &new,
+            plan: None,
+            removed: None,
+        };
+        let mut violations = Vec::new();
+        comparison.check_header(&mut violations);
+        assert_eq!(violations.iter().map(|it| it.invariant).collect::<Vec<_>>(), ["I8"]);
     }
 }

@@ -1,3 +1,5 @@
+//! Reader of the tables of symbol versions (`DT_VERNEED`, `DT_VERDEF`; LSB, "Symbol Versioning").
+
 use object::Endianness;
 use object::elf::{Verdaux, Verdef, Vernaux, Verneed};
 use object::pod;
@@ -6,11 +8,13 @@ use super::error::ElfError;
 use super::header::{Segment, read_bytes};
 use crate::ReadAt;
 
-/// Tables of real libraries are smaller.
+/// Bytes read at first, which contain the tables of most libraries.
 const WINDOW: u64 = 4096;
 
+/// Needed library, or defined version. Names are offsets in the string table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Versions {
+pub(super) struct VersionEntry {
+    /// Offset in the table.
     pub at: u64,
     /// `vn_file` of a need; 0 for a definition.
     pub file: u64,
@@ -37,41 +41,42 @@ impl Table {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct VersionTable {
-    pub entries: Vec<Versions>,
+    pub entries: Vec<VersionEntry>,
     pub size: u64,
 }
 
-struct Parts {
+/// Verneed or Verdef.
+struct EntryHeader {
     file: u64,
     count: u16,
-    names: u64,
+    first_name: u64,
     next: u64,
     size: u64,
     number: Option<u16>,
 }
 
 impl VersionTable {
-    /// Reads larger windows: the size is not recorded.
+    /// Reads a table. Its size is not in the file, so the window grows until the table fits.
     pub(super) fn read(
         file: &(impl ReadAt + ?Sized),
-        have: u64,
+        file_len: u64,
         loads: &[Segment],
         table: Table,
         (address, count): (u64, u64),
         endian: Endianness,
     ) -> Result<Self, ElfError> {
-        let home = loads
+        let place = loads
             .iter()
             .filter(|load| load.is_load())
             .find_map(|load| Some((load, load.offset_of(address, 1)?)));
         let (load, offset) =
-            home.ok_or(ElfError::NotFileBacked { field: table.name(), address })?;
-        let most = load.file_end() - offset;
+            place.ok_or(ElfError::NotFileBacked { field: table.name(), address })?;
+        let rest = load.file_end() - offset;
         let mut window = WINDOW;
         loop {
-            let bytes = read_bytes(file, have, offset, window.min(most), table.name())?;
+            let bytes = read_bytes(file, file_len, offset, window.min(rest), table.name())?;
             match walk(table, &bytes, count, endian) {
-                Err(_) if window < most => window *= 4,
+                Err(_) if window < rest => window *= 4,
                 Err(at) => return Err(ElfError::Versions { table: table.name(), offset: at }),
                 Ok(read) => return Ok(read),
             }
@@ -79,56 +84,62 @@ impl VersionTable {
     }
 }
 
+/// Reads the entries of a table.
+///
+/// # Errors
+/// The offset, in the table, of an invalid entry or name.
 fn walk(table: Table, bytes: &[u8], count: u64, endian: Endianness) -> Result<VersionTable, u64> {
     let mut versions = VersionTable::default();
     let mut offset = 0;
-    // Limit of names: overlapping entries could otherwise take quadratic time.
+    // Entries and names left to read: as many as have room without overlap, because overlapping
+    // ones could take quadratic time.
     let mut budget = bytes.len() / size_of::<Verdaux<Endianness>>();
-    let mut places = Vec::new();
+    let mut ranges = Vec::new();
     for _ in 0..count {
-        let parts = entry(table, bytes, offset, endian).ok_or(offset)?;
-        let (mut names, mut numbers) = (Vec::new(), Vec::from_iter(parts.number));
-        let mut aux = offset + parts.names;
-        for _ in 0..parts.count {
-            budget = budget.checked_sub(1).ok_or(aux)?;
-            let name = auxiliary(table, bytes, aux, endian).ok_or(aux)?;
-            names.push(name.offset);
+        let header = entry(table, bytes, offset, endian).ok_or(offset)?;
+        let (mut names, mut numbers) = (Vec::new(), Vec::from_iter(header.number));
+        let mut name_offset = offset + header.first_name;
+        for _ in 0..header.count {
+            budget = budget.checked_sub(1).ok_or(name_offset)?;
+            let name = auxiliary(table, bytes, name_offset, endian).ok_or(name_offset)?;
+            names.push(name.name);
             numbers.extend(name.number);
-            versions.size = versions.size.max(aux + name.size);
-            places.push((aux, aux + name.size));
-            aux += name.next;
+            versions.size = versions.size.max(name_offset + name.size);
+            ranges.push((name_offset, name_offset + name.size));
+            name_offset += name.next;
             if name.next == 0 {
                 break;
             }
         }
-        versions.size = versions.size.max(offset + parts.size);
-        places.push((offset, offset + parts.size));
-        versions.entries.push(Versions { at: offset, file: parts.file, names, numbers });
+        versions.size = versions.size.max(offset + header.size);
+        ranges.push((offset, offset + header.size));
+        versions.entries.push(VersionEntry { at: offset, file: header.file, names, numbers });
         budget = budget.checked_sub(1).ok_or(offset)?;
-        if parts.next == 0 {
+        if header.next == 0 {
             break;
         }
-        offset += parts.next;
+        offset += header.next;
     }
-    // Renaming a library would change overlapping parts. Definitions never change, and some linkers
-    // let them share parts.
-    places.sort_unstable();
-    match places.windows(2).find(|pair| table == Table::Need && pair[1].0 < pair[0].1) {
-        Some(pair) => Err(pair[1].0),
-        None => Ok(versions),
+    // Needs must not overlap, because the new name of a library is written in place. Definitions
+    // never change, and some linkers let them share parts.
+    if table == Table::Need {
+        ranges.sort_unstable();
+        if let Some(pair) = ranges.windows(2).find(|pair| pair[1].0 < pair[0].1) {
+            return Err(pair[1].0);
+        }
     }
+    Ok(versions)
 }
 
-fn entry(table: Table, bytes: &[u8], at: u64, endian: Endianness) -> Option<Parts> {
+fn entry(table: Table, bytes: &[u8], at: u64, endian: Endianness) -> Option<EntryHeader> {
     let rest = bytes.get(usize::try_from(at).ok()?..)?;
     Some(match table {
         Table::Need => {
             let (raw, _) = pod::from_bytes::<Verneed<Endianness>>(rest).ok()?;
-            let names = raw.vn_aux.get(endian).into();
-            Parts {
+            EntryHeader {
                 file: raw.vn_file.get(endian).into(),
                 count: raw.vn_cnt.get(endian),
-                names,
+                first_name: raw.vn_aux.get(endian).into(),
                 next: raw.vn_next.get(endian).into(),
                 size: size_of::<Verneed<Endianness>>() as u64,
                 number: None,
@@ -136,10 +147,10 @@ fn entry(table: Table, bytes: &[u8], at: u64, endian: Endianness) -> Option<Part
         }
         Table::Definition => {
             let (raw, _) = pod::from_bytes::<Verdef<Endianness>>(rest).ok()?;
-            Parts {
+            EntryHeader {
                 file: 0,
                 count: raw.vd_cnt.get(endian),
-                names: raw.vd_aux.get(endian).into(),
+                first_name: raw.vd_aux.get(endian).into(),
                 next: raw.vd_next.get(endian).into(),
                 size: size_of::<Verdef<Endianness>>() as u64,
                 number: Some(raw.vd_ndx.get(endian).0),
@@ -148,22 +159,23 @@ fn entry(table: Table, bytes: &[u8], at: u64, endian: Endianness) -> Option<Part
     })
 }
 
-struct Name {
-    offset: u64,
+/// Vernaux or Verdaux.
+struct Auxiliary {
+    name: u64,
     number: Option<u16>,
     /// 0 for the last.
     next: u64,
     size: u64,
 }
 
-fn auxiliary(table: Table, bytes: &[u8], at: u64, endian: Endianness) -> Option<Name> {
+fn auxiliary(table: Table, bytes: &[u8], at: u64, endian: Endianness) -> Option<Auxiliary> {
     let rest = bytes.get(usize::try_from(at).ok()?..)?;
     Some(match table {
         Table::Need => {
             let (raw, _) = pod::from_bytes::<Vernaux<Endianness>>(rest).ok()?;
             let number = Some(raw.vna_other.get(endian).0);
-            Name {
-                offset: raw.vna_name.get(endian).into(),
+            Auxiliary {
+                name: raw.vna_name.get(endian).into(),
                 number,
                 next: raw.vna_next.get(endian).into(),
                 size: size_of::<Vernaux<Endianness>>() as u64,
@@ -171,9 +183,8 @@ fn auxiliary(table: Table, bytes: &[u8], at: u64, endian: Endianness) -> Option<
         }
         Table::Definition => {
             let (raw, _) = pod::from_bytes::<Verdaux<Endianness>>(rest).ok()?;
-            let offset = raw.vda_name.get(endian).into();
-            Name {
-                offset,
+            Auxiliary {
+                name: raw.vda_name.get(endian).into(),
                 number: None,
                 next: raw.vda_next.get(endian).into(),
                 size: size_of::<Verdaux<Endianness>>() as u64,

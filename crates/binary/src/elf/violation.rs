@@ -3,7 +3,7 @@ use std::fmt;
 /// Violated invariant.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Violation {
-    /// Its number (`I4`).
+    /// Its number (`I4`), as in the list of docs/elf.md.
     pub invariant: &'static str,
     /// Description.
     pub detail: String,
@@ -16,12 +16,12 @@ impl fmt::Display for Violation {
 }
 
 pub(super) fn check(
-    found: &mut Vec<Violation>,
+    violations: &mut Vec<Violation>,
     invariant: &'static str,
     holds: bool,
     detail: impl FnOnce() -> String,
 ) {
     if !holds {
-        found.push(Violation { invariant, detail: detail() });
+        violations.push(Violation { invariant, detail: detail() });
     }
 }

@@ -1,6 +1,9 @@
+//! Errors of the readers of PE files and import libraries.
+
 use std::io;
 
-/// Fault of a PE file. Offsets are in bytes.
+/// Fault of a PE file or an import library. Offsets are in bytes; `what` is the part that was read,
+/// `field` a field of the specification, with `offset` as its place.
 #[derive(Debug, thiserror::Error)]
 pub enum PeError {
     /// Unreadable file.
@@ -11,8 +14,8 @@ pub enum PeError {
         /// System error.
         source: io::Error,
     },
-    /// Truncated file.
-    #[error("the file has {have} bytes, but {what} at {offset:#x} ends at {}", .offset.saturating_add(*.len))]
+    /// Part that is longer than its container, as in a truncated file.
+    #[error("{what} at {offset:#x} ends at {:#x}, but {container} ends at {end:#x}", .offset.saturating_add(*.len))]
     Truncated {
         /// Part.
         what: &'static str,
@@ -20,13 +23,15 @@ pub enum PeError {
         offset: u64,
         /// Size in bytes.
         len: u64,
-        /// File size in bytes.
-        have: u64,
+        /// `the file`, or a part of it.
+        container: &'static str,
+        /// End of the container.
+        end: u64,
     },
     /// Invalid field.
-    #[error("{field} at {offset:#x} is {value:#x}")]
+    #[error("{field} at {offset:#x} has the invalid value {value:#x}")]
     Field {
-        /// Field in the specification.
+        /// Field.
         field: &'static str,
         /// Offset.
         offset: u64,
@@ -35,7 +40,7 @@ pub enum PeError {
     },
     /// Address outside the file.
     #[error("{field} at {offset:#x} points to address {address:#x}, which is in no section")]
-    Nowhere {
+    Unmapped {
         /// Field.
         field: &'static str,
         /// Offset.
@@ -43,8 +48,8 @@ pub enum PeError {
         /// Address relative to the image base.
         address: u32,
     },
-    /// Endless table.
-    #[error("{what} at {offset:#x} does not end")]
+    /// Table without a last entry in its section, or with more entries than real files have.
+    #[error("{what} at {offset:#x} has no end within its limit")]
     Endless {
         /// Table.
         what: &'static str,
@@ -52,7 +57,7 @@ pub enum PeError {
         offset: u64,
     },
     /// Name that is empty, unterminated, or not printable ASCII.
-    #[error("{field} at {offset:#x} is not a name")]
+    #[error("{field}: the name at {offset:#x} is empty, too long or not printable")]
     Name {
         /// Field of the name.
         field: &'static str,

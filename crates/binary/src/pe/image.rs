@@ -163,7 +163,8 @@ impl<'r, R: ReadAt + ?Sized> Image<'r, R> {
                     what: part,
                     offset,
                     len: raw.into(),
-                    have: self.len,
+                    container: "the file",
+                    end: self.len,
                 });
             }
             // Old linkers write 0 as the size in memory.
@@ -206,7 +207,7 @@ impl<'r, R: ReadAt + ?Sized> Image<'r, R> {
             address >= section.address && address - section.address < section.len
         };
         let section = self.sections.iter().find(holds);
-        let section = section.ok_or(PeError::Nowhere { field, offset: from, address })?;
+        let section = section.ok_or(PeError::Unmapped { field, offset: from, address })?;
         let start = u64::from(section.offset);
         Ok((start + u64::from(address - section.address), start + u64::from(section.len)))
     }
@@ -214,8 +215,13 @@ impl<'r, R: ReadAt + ?Sized> Image<'r, R> {
     pub fn record<T: Pod>(&self, offset: u64, what: &'static str) -> Result<T, PeError> {
         let bytes = self.bytes(offset, size_of::<T>(), what)?;
         let read = pod::from_bytes::<T>(&bytes).map(|(record, _)| *record);
-        let (len, have) = (size_of::<T>() as u64, self.len);
-        read.map_err(|()| PeError::Truncated { what, offset, len, have })
+        read.map_err(|()| PeError::Truncated {
+            what,
+            offset,
+            len: size_of::<T>() as u64,
+            container: "the file",
+            end: self.len,
+        })
     }
 
     /// `field` and `from` locate the address in errors.
@@ -247,9 +253,10 @@ impl<'r, R: ReadAt + ?Sized> Image<'r, R> {
     }
 
     pub fn bytes(&self, offset: u64, len: usize, what: &'static str) -> Result<Vec<u8>, PeError> {
-        let (len, have) = (len as u64, self.len);
-        if offset.checked_add(len).is_none_or(|end| end > have) {
-            return Err(PeError::Truncated { what, offset, len, have });
+        let (len, file_end) = (len as u64, self.len);
+        if offset.checked_add(len).is_none_or(|end| end > file_end) {
+            let container = "the file";
+            return Err(PeError::Truncated { what, offset, len, container, end: file_end });
         }
         let mut bytes = vec![0; usize::try_from(len).unwrap_or_default()];
         let read = self.file.read_exact_at(offset, &mut bytes);

@@ -98,7 +98,8 @@ impl<R: ReadAt + ?Sized> Archive<'_, R> {
                 what: "a member",
                 offset: from,
                 len: size,
-                have: self.len,
+                container: "the file",
+                end: self.len,
             });
         }
         // `/12` refers to a long name at offset 12.
@@ -141,8 +142,14 @@ impl<R: ReadAt + ?Sized> Archive<'_, R> {
         header: &ImportObjectHeader,
     ) -> Result<ArchiveMember, PeError> {
         let len = size_of::<ImportObjectHeader>() as u64 + u64::from(header.size_of_data.get(LE));
-        if len > size.min(LARGEST_OBJECT) {
-            return Err(PeError::Truncated { what: "an import", offset: at, len, have: at + size });
+        let container = "its member";
+        if len > size {
+            let (what, end) = ("an import", at + size);
+            return Err(PeError::Truncated { what, offset: at, len, container, end });
+        }
+        if len > LARGEST_OBJECT {
+            let field = "the size of an import";
+            return Err(PeError::Field { field, offset: at, value: len });
         }
         let bytes = self.bytes(at, len, "an import")?;
         let number = header.machine.get(LE);
@@ -166,7 +173,8 @@ impl<R: ReadAt + ?Sized> Archive<'_, R> {
                 what: "an object's sections",
                 offset: at + first,
                 len: count * each,
-                have: at + size,
+                container: "its member",
+                end: at + size,
             });
         }
         let sections = (0..count)
@@ -182,8 +190,9 @@ impl<R: ReadAt + ?Sized> Archive<'_, R> {
         }
         let (from, len) = (u64::from(from), u64::from(len));
         if from + len > size {
-            let offset = at + from;
-            return Err(PeError::Truncated { what: "a section", offset, len, have: at + size });
+            let (what, container) = ("a section", "its member");
+            let (offset, end) = (at + from, at + size);
+            return Err(PeError::Truncated { what, offset, len, container, end });
         }
         let bytes = self.bytes(at + from, len, "a DLL's name")?;
         let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
@@ -198,13 +207,15 @@ impl<R: ReadAt + ?Sized> Archive<'_, R> {
             what,
             offset,
             len: size_of::<T>() as u64,
-            have: self.len,
+            container: "the file",
+            end: self.len,
         })
     }
 
     fn bytes(&self, offset: u64, len: u64, what: &'static str) -> Result<Vec<u8>, PeError> {
         if offset.checked_add(len).is_none_or(|end| end > self.len) {
-            return Err(PeError::Truncated { what, offset, len, have: self.len });
+            let container = "the file";
+            return Err(PeError::Truncated { what, offset, len, container, end: self.len });
         }
         let mut bytes = vec![0; usize::try_from(len).unwrap_or_default()];
         let read = self.file.read_exact_at(offset, &mut bytes);

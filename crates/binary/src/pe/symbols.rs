@@ -248,7 +248,8 @@ fn words<R: ReadAt + ?Sized>(
     let (start, end) = image.place(address, field, from)?;
     let len = u64::from(count) * u64::from(size);
     if start + len > end {
-        return Err(PeError::Truncated { what: field, offset: start, len, have: end });
+        let container = "its section";
+        return Err(PeError::Truncated { what: field, offset: start, len, container, end });
     }
     image.bytes(start, usize::try_from(len).unwrap_or(usize::MAX), field)
 }

@@ -35,6 +35,22 @@ fn reports_truncation_after_the_first_dll_name() {
 }
 
 #[test]
+fn names_the_member_that_a_long_import_exceeds() {
+    let mut bytes = import_stub(Machine::X86_64, "x.dll", "x");
+    bytes.extend(import_stub(Machine::X86_64, "y.dll", "y").split_off(8));
+    let import = bytes.windows(4).rposition(|at| at == [0, 0, 0xff, 0xff]).unwrap();
+    bytes[import + 12..][..4].copy_from_slice(&200_u32.to_le_bytes());
+    let error = import_library(&bytes).unwrap_err().to_string();
+    let (import_end, member_end) = (import + 20 + 200, bytes.len());
+    assert_eq!(
+        error,
+        format!(
+            "an import at {import:#x} ends at {import_end:#x}, but its member ends at {member_end:#x}"
+        )
+    );
+}
+
+#[test]
 fn reads_or_refuses_changed_bytes() {
     let bytes = import_stub(Machine::X86_64, "x.dll", "x");
     for at in 0..bytes.len() {

@@ -45,7 +45,7 @@ pub fn inspect(bytes: &[u8]) -> Option<ElfFacts> {
         Binary::Pe(_) => None,
     });
     assert_eq!(unjudged, facts);
-    let inherited = elf::inherited(&file);
+    let inherited = elf::own_violations(&file);
     assert!(facts.is_none() || inherited.is_ok());
     facts
 }

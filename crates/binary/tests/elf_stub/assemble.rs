@@ -7,7 +7,7 @@ use object::{Object, ObjectSection};
 
 use workbench::skips::has;
 
-use super::tools::{arch, fixture, gnu_tool, must, temp_dir};
+use super::tools::{arch, fixture, gnu_tool, run_successfully, temp_dir};
 
 fn assembles(machine: StubMachine) {
     let assembler = gnu_tool(machine, "as");
@@ -17,7 +17,7 @@ fn assembles(machine: StubMachine) {
     let (_guard, dir) = temp_dir();
     let source = fixture(&format!("../../src/elf/stub/{}.s", arch(machine)));
     let object_file = dir.join("stub.o");
-    must(Command::new(assembler).arg("-o").arg(&object_file).arg(&source));
+    run_successfully(Command::new(assembler).arg("-o").arg(&object_file).arg(&source));
     let bytes = fs_err::read(object_file).unwrap();
     let file = object::File::parse(&*bytes).unwrap();
     let text = file.section_by_name(".text").unwrap();

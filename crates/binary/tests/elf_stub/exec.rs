@@ -6,7 +6,8 @@ use std::process::Command;
 use workbench::skips::has;
 
 use super::tools::{
-    Ran, compile, machines, must, native, put_stub, run, start, start_as, temp_dir, write,
+    Outcome, compile, machines, native, put_stub, run, run_successfully, start, start_as, temp_dir,
+    write,
 };
 
 /// Makes a tree with the probe at `lib/real/probe` and its stub at `bin/tool`, for each machine.
@@ -24,9 +25,9 @@ fn probe(root: &Path) -> PathBuf {
     root.join("lib/real/probe")
 }
 
-fn says(exe: &Path, argv: &[&str]) -> Ran {
+fn says(exe: &Path, argv: &[&str]) -> Outcome {
     let lines = argv.iter().enumerate().map(|(index, arg)| format!("argv[{index}]={arg}\n"));
-    Ran {
+    Outcome {
         out: format!("exe={}\n{}", exe.display(), lines.collect::<String>()),
         err: String::new(),
         code: Some(0),
@@ -201,7 +202,7 @@ fn stripped_stub_still_works() {
     for strip in ["strip", "llvm-strip", "eu-strip"] {
         if has(strip, "stripping a stub") {
             put_stub(native(), &root.join("bin/tool"), "../lib/real/probe");
-            must(Command::new(strip).arg(root.join("bin/tool")));
+            run_successfully(Command::new(strip).arg(root.join("bin/tool")));
             assert_eq!(
                 run(&mut start_as(native(), &root.join("bin/tool"), "t")),
                 says(&probe(&root), &["t"]),

@@ -9,11 +9,12 @@ use proptest::prelude::*;
 use workbench::skips::{has, skip};
 
 use super::tools::{
-    Ran, compile, fixture, machines, must, native, put_stub, run, start_as, temp_dir, write,
+    Outcome, compile, fixture, machines, native, put_stub, run, run_successfully, start_as,
+    temp_dir, write,
 };
 
-fn fails(message: String, code: i32) -> Ran {
-    Ran { out: String::new(), err: message + "\n", code: Some(code) }
+fn fails(message: String, code: i32) -> Outcome {
+    Outcome { out: String::new(), err: message + "\n", code: Some(code) }
 }
 
 /// Checks the error of a stub at `bin/tool` about its target `bin/target`, which `make` may create.
@@ -314,7 +315,7 @@ fn longest_target() {
 fn fixtures_compile_without_warnings() {
     let (_guard, root) = temp_dir();
     for source in ["probe.c", "no_argv.c", "dlopen.c", "real.c", "linked.c"] {
-        must(
+        run_successfully(
             Command::new("cc")
                 .args(["-Wall", "-Wextra", "-Werror", "-c", "-o"])
                 .arg(root.join("x.o"))

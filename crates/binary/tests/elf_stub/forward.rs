@@ -9,8 +9,8 @@ use binary::elf::stub::StubMachine;
 use workbench::skips::has;
 
 use super::tools::{
-    arch, compile, fixture, gnu_tool, is_native, machines, must, native, run, start, temp_dir,
-    write,
+    arch, compile, fixture, gnu_tool, is_native, machines, native, run, run_successfully, start,
+    temp_dir, write,
 };
 
 const TWICE: &str =
@@ -48,7 +48,11 @@ fn for_each_machine(options: &[&str], check: impl Fn(StubMachine, &Path, &Path))
 #[test]
 fn functions_and_data_lazy_and_now_closed_and_opened_again() {
     for_each_machine(&[], |machine, dir, forward| {
-        assert_eq!(must(start(machine, &dir.join("dlopen")).arg(forward)), TWICE, "{machine:?}");
+        assert_eq!(
+            run_successfully(start(machine, &dir.join("dlopen")).arg(forward)),
+            TWICE,
+            "{machine:?}"
+        );
     });
 }
 
@@ -58,7 +62,7 @@ fn versioned_symbols() {
     for_each_machine(&["-DVERSIONED", &map], |machine, dir, forward| {
         let once = "loaded\nanswer 43, counter 7\nvalue 1 2 2\nunloaded\n";
         assert_eq!(
-            must(start(machine, &dir.join("dlopen")).arg(forward).arg("versioned")),
+            run_successfully(start(machine, &dir.join("dlopen")).arg(forward).arg("versioned")),
             once.repeat(2),
             "{machine:?}"
         );
@@ -70,7 +74,7 @@ fn found_by_soname_on_the_search_path() {
     for_each_machine(&[], |machine, dir, _| {
         let mut command = start(machine, &dir.join("dlopen"));
         assert_eq!(
-            must(command.arg("libreal.so").env("LD_LIBRARY_PATH", dir)),
+            run_successfully(command.arg("libreal.so").env("LD_LIBRARY_PATH", dir)),
             TWICE,
             "{machine:?}"
         );
@@ -83,7 +87,11 @@ fn another_library_on_the_search_path_does_not_win() {
         let decoy = dir.join("decoy");
         put_real(machine, &decoy, &["-DANSWER=0"]);
         let mut command = start(machine, &dir.join("dlopen"));
-        assert_eq!(must(command.arg(forward).env("LD_LIBRARY_PATH", &decoy)), TWICE, "{machine:?}");
+        assert_eq!(
+            run_successfully(command.arg(forward).env("LD_LIBRARY_PATH", &decoy)),
+            TWICE,
+            "{machine:?}"
+        );
     });
 }
 
@@ -91,7 +99,11 @@ fn another_library_on_the_search_path_does_not_win() {
 fn real_library_in_another_directory() {
     for_each_machine(&[], |machine, dir, _| {
         let forward = put_forward(machine, &dir.join("alias/deeper"), "$ORIGIN:$ORIGIN/../..");
-        assert_eq!(must(start(machine, &dir.join("dlopen")).arg(forward)), TWICE, "{machine:?}");
+        assert_eq!(
+            run_successfully(start(machine, &dir.join("dlopen")).arg(forward)),
+            TWICE,
+            "{machine:?}"
+        );
     });
 }
 
@@ -116,7 +128,7 @@ fn ctypes() {
                   library = ctypes.CDLL(sys.argv[1])\n\
                   print(library.answer(1), ctypes.c_int.in_dll(library, 'counter').value, hasattr(library, 'no_such_symbol'), flush=True)";
     assert_eq!(
-        must(Command::new("python3").arg("-c").arg(script).arg(forward)),
+        run_successfully(Command::new("python3").arg("-c").arg(script).arg(forward)),
         "loaded\n43 7 False\nunloaded\n"
     );
 }
@@ -129,7 +141,7 @@ fn musl() {
     }
     let (_guard, dir) = temp_dir();
     let build = |source: &str, out: &str, options: &[&str]| {
-        must(
+        run_successfully(
             Command::new(compiler).arg("-o").arg(dir.join(out)).arg(fixture(source)).args(options),
         );
     };
@@ -138,7 +150,7 @@ fn musl() {
     let forward = put_forward(native(), &dir, "$ORIGIN");
     // musl never unloads: the constructor runs once, and the variable keeps its changes.
     let expected = "loaded\nanswer 43, counter 7\nanswer 43, counter 8\nunloaded\n";
-    assert_eq!(must(Command::new(dir.join("dlopen")).arg(forward)), expected);
+    assert_eq!(run_successfully(Command::new(dir.join("dlopen")).arg(forward)), expected);
 }
 
 #[test]
@@ -154,7 +166,11 @@ fn preloaded() {
             command.args(["-L", &format!("/usr/{}-linux-gnu", arch(machine).replace('_', "-"))]);
             command.arg("-E").arg(format!("LD_PRELOAD={}", forward.display())).arg(&program);
         }
-        assert_eq!(must(&mut command), "loaded\npreloaded 42\nunloaded\n", "{machine:?}");
+        assert_eq!(
+            run_successfully(&mut command),
+            "loaded\npreloaded 42\nunloaded\n",
+            "{machine:?}"
+        );
     });
 }
 
@@ -174,7 +190,7 @@ fn linkers_accept_it() {
         let options =
             [&format!("-fuse-ld={linker}"), &search[0], &search[1], "-Wl,--no-as-needed", "-lreal"];
         compile(native(), "linked.c", &out, &options);
-        assert_eq!(must(&mut Command::new(out)), "loaded\n42\nunloaded\n", "{linker}");
+        assert_eq!(run_successfully(&mut Command::new(out)), "loaded\n42\nunloaded\n", "{linker}");
     }
     let out = dir.join("uses");
     compile(
@@ -190,7 +206,7 @@ fn linkers_accept_it() {
             "-lreal",
         ],
     );
-    assert_eq!(must(&mut Command::new(out)), "loaded\n42\nunloaded\n");
+    assert_eq!(run_successfully(&mut Command::new(out)), "loaded\n42\nunloaded\n");
 }
 
 #[test]
@@ -203,8 +219,12 @@ fn stripped_library_still_works() {
         put_real(native(), &dir, &[]);
         compile(native(), "dlopen.c", &dir.join("dlopen"), &["-ldl"]);
         let forward = put_forward(native(), &dir, "$ORIGIN");
-        must(Command::new(strip).arg(&forward));
-        assert_eq!(must(start(native(), &dir.join("dlopen")).arg(forward)), TWICE, "{strip}");
+        run_successfully(Command::new(strip).arg(&forward));
+        assert_eq!(
+            run_successfully(start(native(), &dir.join("dlopen")).arg(forward)),
+            TWICE,
+            "{strip}"
+        );
     }
 }
 

@@ -1,4 +1,4 @@
-//! External needs of the tests: compilers, emulators, and starting of programs.
+//! Compilers, emulators and programs that the tests start.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
@@ -11,18 +11,19 @@ use tempfile::TempDir;
 
 use workbench::skips::has;
 
-/// A child that is forked while another thread writes a program keeps that file open until it
-/// executes, and the program cannot be started meanwhile (`ETXTBSY`). The lock prevents this.
+/// A child that is forked while another thread writes a program keeps that file open until its
+/// `exec`, and starting the program fails meanwhile (`ETXTBSY`). The lock keeps writes and forks
+/// apart.
 static FORK_OR_WRITE: Mutex<()> = Mutex::new(());
 
 #[derive(Debug, PartialEq, Eq)]
-pub struct Ran {
+pub struct Outcome {
     pub out: String,
     pub err: String,
     pub code: Option<i32>,
 }
 
-pub fn run(command: &mut Command) -> Ran {
+pub fn run(command: &mut Command) -> Outcome {
     let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let spawned = {
         let _guard = FORK_OR_WRITE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -30,14 +31,14 @@ pub fn run(command: &mut Command) -> Ran {
     };
     let Output { status, stdout, stderr } = spawned.wait_with_output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    Ran { out: text(stdout), err: text(stderr), code: status.code() }
+    Outcome { out: text(stdout), err: text(stderr), code: status.code() }
 }
 
 /// Runs a tool that must succeed, and returns both output streams.
-pub fn must(command: &mut Command) -> String {
-    let ran = run(command);
-    assert_eq!(ran.code, Some(0), "{command:?}: {}{}", ran.out, ran.err);
-    ran.out + &ran.err
+pub fn run_successfully(command: &mut Command) -> String {
+    let outcome = run(command);
+    assert_eq!(outcome.code, Some(0), "{command:?}: {}{}", outcome.out, outcome.err);
+    outcome.out + &outcome.err
 }
 
 /// Writes a file with these permissions, creating its directories.
@@ -48,7 +49,7 @@ pub fn write(path: &Path, bytes: &[u8], mode: u32) {
     fs_err::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// Makes a directory with a path without symlinks, as in `/proc/self/exe`.
+/// Makes a directory whose path has no symlinks, because `/proc/self/exe` has none.
 pub fn temp_dir() -> (TempDir, PathBuf) {
     let dir = TempDir::new().unwrap();
     let path = fs_err::canonicalize(dir.path()).unwrap();
@@ -59,7 +60,7 @@ pub fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/elf_stub").join(name)
 }
 
-/// Returns the machine's name in names of tools.
+/// Returns the machine's name as in `qemu-…` and GNU triplets.
 pub fn arch(machine: StubMachine) -> &'static str {
     match machine {
         StubMachine::X86_64 => "x86_64",
@@ -90,13 +91,14 @@ fn emulator(machine: StubMachine) -> String {
     format!("qemu-{}", arch(machine))
 }
 
+/// Returns the GNU triplet of Debian's cross compilers.
+fn triplet(machine: StubMachine) -> String {
+    format!("{}-linux-gnu", arch(machine).replace('_', "-"))
+}
+
 /// Returns the name of a GNU tool (`as`, `gcc`) for a machine.
 pub fn gnu_tool(machine: StubMachine, tool: &str) -> String {
-    if is_native(machine) {
-        tool.to_owned()
-    } else {
-        format!("{}-linux-gnu-{tool}", arch(machine).replace('_', "-"))
-    }
+    if is_native(machine) { tool.to_owned() } else { format!("{}-{tool}", triplet(machine)) }
 }
 
 /// Returns a command that starts a program for `machine` with this `argv[0]`.
@@ -107,7 +109,7 @@ pub fn start_as(machine: StubMachine, program: &Path, argv0: impl AsRef<OsStr>) 
         return command;
     }
     let mut command = Command::new(emulator(machine));
-    let sysroot = format!("/usr/{}-linux-gnu", arch(machine).replace('_', "-"));
+    let sysroot = format!("/usr/{}", triplet(machine));
     command.arg("-L").arg(sysroot).arg("-0").arg(argv0).arg(program);
     command
 }
@@ -124,5 +126,5 @@ pub fn put_stub(machine: StubMachine, path: &Path, target: &str) {
 pub fn compile(machine: StubMachine, source: &str, out: &Path, options: &[&str]) {
     fs_err::create_dir_all(out.parent().unwrap()).unwrap();
     let compiler = gnu_tool(machine, "gcc");
-    must(Command::new(compiler).arg("-o").arg(out).arg(fixture(source)).args(options));
+    run_successfully(Command::new(compiler).arg("-o").arg(out).arg(fixture(source)).args(options));
 }

@@ -193,10 +193,10 @@ fn dist_info(
 
 pub(super) fn console_scripts(distribution: &Distribution) -> Result<String, EntryPointError> {
     let group = || CONSOLE_SCRIPTS.to_owned();
-    let script = |(name, object): (&String, &String)| EntryPoint {
+    let script = |(name, reference): (&String, &String)| EntryPoint {
         group: group(),
         name: name.clone(),
-        object: object.clone(),
+        reference: reference.clone(),
     };
     entry_points(&distribution.entry_points.iter().map(script).collect::<Vec<_>>())
 }

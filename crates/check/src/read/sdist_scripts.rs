@@ -20,10 +20,10 @@ const BESIDE: [&str; 12] =
 /// be absent is a warning.
 pub(super) fn check(path: &Path, sdist: &Sdist) -> io::Result<Vec<Finding>> {
     let mut scripts = sdist.scripts();
-    scripts.extend(project::backend(sdist).map(|object| EntryPoint {
+    scripts.extend(project::backend(sdist).map(|reference| EntryPoint {
         group: "build-backend".to_owned(),
         name: "build-backend".to_owned(),
-        object,
+        reference,
     }));
     let objects: Vec<_> = scripts.iter().filter_map(|s| Some((s, s.object()?))).collect();
     if objects.is_empty() {
@@ -42,8 +42,8 @@ pub(super) fn check(path: &Path, sdist: &Sdist) -> io::Result<Vec<Finding>> {
             }
             Judged::NoModule => Finding::warning(Code::EntryPoint, LACKS_MODULE),
         };
-        let EntryPoint { name, object, .. } = script;
-        Some(finding.because(format!("`{name} = {object}`")))
+        let EntryPoint { name, reference, .. } = script;
+        Some(finding.because(format!("`{name} = {reference}`")))
     });
     Ok(judged.collect())
 }

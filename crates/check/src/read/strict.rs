@@ -71,14 +71,14 @@ fn wheel(path: &Path, name: &str, depth: Depth) -> Result<Package<'static>, Open
         let unread =
             |source| OpenError::Member { path: path.to_owned(), name: entry.name.clone(), source };
         for member in wheel.read(at..at + 1).map_err(unread)? {
-            let of_archive = member.archive_faults.first().and_then(Fault::refusal);
+            let of_archive = member.archive_faults.first().and_then(Fault::rejection_reason);
             if let Some(fault) = member.content.fault.clone().or(of_archive) {
                 return Err(unread(io::Error::new(io::ErrorKind::InvalidData, fault)));
             }
             members.push(member);
         }
     }
-    Ok(wheel.conclude(members))
+    Ok(wheel.into_package(members))
 }
 
 /// Refuses METADATA and WHEEL that are truncated or not UTF-8, because a comparison would miss the

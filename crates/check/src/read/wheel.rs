@@ -79,8 +79,8 @@ impl Wheel {
 
     /// Sets the future file name, which is checked instead.
     #[must_use]
-    pub fn called(mut self, file_name: &str) -> Self {
-        self.file = self.file.called(file_name);
+    pub fn with_file_name(mut self, file_name: &str) -> Self {
+        self.file = self.file.with_file_name(file_name);
         self
     }
 
@@ -130,7 +130,7 @@ impl Wheel {
     }
 
     /// Result, given all members in order.
-    pub fn conclude(self, members: Vec<Member>) -> Package<'static> {
+    pub fn into_package(self, members: Vec<Member>) -> Package<'static> {
         let mut package = Package::new(&self.name, Form::Wheel);
         let mut faults: Vec<Finding> =
             self.file.faults().iter().cloned().map(Finding::from).collect();

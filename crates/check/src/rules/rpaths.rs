@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use base::source::Code;
-use binary::elf::{Leads, Rpath};
+use binary::elf::{EntryTarget, Rpath};
 
 use crate::{File, Finding, Needs, Set};
 
@@ -42,23 +42,23 @@ impl<'s> Directories<'s> {
         let path = file.site_path().unwrap_or_default();
         let (directory, _) = path.rsplit_once('/').unwrap_or_default();
         for entry in Rpath::new(rpath).entries() {
-            let outside = match entry.leads_from(directory) {
-                Leads::Token => continue,
-                Leads::Inside(to) if to.is_empty() || self.0.contains(&*to) => {
+            let outside = match entry.target_from(directory) {
+                EntryTarget::Token => continue,
+                EntryTarget::Inside(to) if to.is_empty() || self.0.contains(&*to) => {
                     shared = true;
                     continue;
                 }
-                Leads::Inside(target) => {
+                EntryTarget::Inside(target) => {
                     let message = format!("no package has the rpath directory `{target}`");
                     findings.push(Finding::warning(Code::RpathLeadsNowhere, message).to(target));
                     continue;
                 }
-                Leads::Above => "rpath out of site-packages",
-                Leads::Absolute => "absolute rpath",
-                Leads::WorkingDirectory if entry.as_str().is_empty() => {
+                EntryTarget::Above => "rpath out of site-packages",
+                EntryTarget::Absolute => "absolute rpath",
+                EntryTarget::WorkingDirectory if entry.as_str().is_empty() => {
                     "empty rpath, which means the current directory"
                 }
-                Leads::WorkingDirectory => "rpath relative to the current directory",
+                EntryTarget::WorkingDirectory => "rpath relative to the current directory",
             };
             let message = format!("{outside}: `{entry}`");
             findings.push(Finding::error(Code::RpathOutside, message).to(entry.as_str()));

@@ -36,7 +36,7 @@ fn file(member: &str, kind: Kind<'static>) -> File<'static> {
     File::of_wheel(member.to_owned(), Known::Is(0o755), kind)
 }
 
-fn moded(mode: u32, mut file: File<'static>) -> File<'static> {
+fn with_mode(mode: u32, mut file: File<'static>) -> File<'static> {
     file.mode = Known::Is(mode);
     file
 }
@@ -67,7 +67,7 @@ fn dll(imports: &[&str]) -> Kind<'static> {
     }))
 }
 
-/// A DLL without functions that imports some from each of others.
+/// A DLL without exports that imports `symbols` from each of the libraries `imports`.
 fn dll_with(imports: &[&str], symbols: &[PeSymbol]) -> Kind<'static> {
     let Kind::Binary(mut needs) = dll(imports) else { panic!("a DLL is a binary") };
     let import = |library: &&str| PeImport {
@@ -106,14 +106,14 @@ const FAULTS: &[(&str, Code, Change)] = &[
         set[0].files.push(file("a/x/y", Kind::Data));
     }),
     ("modes", Code::MemberMode, |set| {
-        set[0].files.push(moded(0o4755, file("a/x", Kind::Data)));
+        set[0].files.push(with_mode(0o4755, file("a/x", Kind::Data)));
     }),
     ("programs", Code::NotExecutable, |set| {
         let program = elf(&exec_stub(StubMachine::X86_64, "x").unwrap(), |_| ());
-        set[0].files.push(moded(0o644, file("a/x", program)));
+        set[0].files.push(with_mode(0o644, file("a/x", program)));
     }),
     ("scripts", Code::NotExecutable, |set| {
-        set[0].files.push(moded(0o644, file("a/x", Kind::Script)));
+        set[0].files.push(with_mode(0o644, file("a/x", Kind::Script)));
     }),
     ("content", Code::BrokenElf, |set| {
         set[0].files.push(file("a/x", Kind::Broken(binary::Format::Elf, "cut".into())));
@@ -214,14 +214,14 @@ const FAULTS: &[(&str, Code, Change)] = &[
         set[0].requires.push("b[x]".parse().unwrap());
     }),
     ("device-code", Code::MisplacedCode, |set| {
-        set[0].files.push(of_gpu(&["gfx942"], None));
+        set[0].files.push(code_object(&["gfx942"], None));
     }),
     ("device-code", Code::UnreadCode, |set| {
-        set[0].files.push(of_gpu(&[], Some("a part")));
+        set[0].files.push(code_object(&[], Some("a part")));
     }),
 ];
 
-fn of_gpu(ids: &[&str], unread: Option<&'static str>) -> File<'static> {
+fn code_object(ids: &[&str], unread: Option<&'static str>) -> File<'static> {
     let ids = ids.iter().map(|id| (*id).to_owned()).collect();
     let code = binary::device_code::Code { ids, unread, ..Default::default() };
     let mut file = file("a/x.co", Kind::Data);
@@ -229,16 +229,17 @@ fn of_gpu(ids: &[&str], unread: Option<&'static str>) -> File<'static> {
     file
 }
 
-fn found(change: Change, code: Code, command: Command) -> Option<Severity> {
+fn severity_of(rule: &Rule, change: Change, code: Code, command: Command) -> Option<Severity> {
     let mut packages = vec![package("a", "manylinux_2_17_x86_64")];
     change(&mut packages);
     let targets = Targets::new(base::names::TargetNames::default());
     let set = Set { packages, environment: &|_: &str| false, targets: Some(&targets) };
-    let findings = judge(&set, command);
-    findings.into_iter().find(|finding| finding.code == code).map(|finding| finding.severity)
+    // Only this rule: others report the same codes.
+    let mut findings = judge_by(&set, command, |other| other.name == rule.name);
+    findings.find(|finding| finding.code == code).map(|finding| finding.severity)
 }
 
-/// Cell of the table: the severity, or a number of a note with the reason.
+/// Cell of the table: the severity, or the number of the note with the reason for its absence.
 fn cell(rule: &Rule, code: Code, command: Command, notes: &mut Vec<String>) -> String {
     let hole = command.hole(rule).map(|(fact, why)| format!("unknown {fact:?}: {why}"));
     let off = match level(code, command) {
@@ -247,7 +248,7 @@ fn cell(rule: &Rule, code: Code, command: Command, notes: &mut Vec<String>) -> S
     };
     let change = FAULTS.iter().find(|(name, of, _)| (*name, *of) == (rule.name, code));
     let (_, _, change) = change.unwrap_or_else(|| panic!("{} has no fault for {code}", rule.name));
-    let severity = found(*change, code, command);
+    let severity = severity_of(rule, *change, code, command);
     let Some(reason) = hole.or(off) else {
         return match severity {
             Some(Severity::Error) => "error".to_owned(),
@@ -255,13 +256,14 @@ fn cell(rule: &Rule, code: Code, command: Command, notes: &mut Vec<String>) -> S
             None => panic!("{} does not find {code} for {command:?}", rule.name),
         };
     };
-    assert_eq!(severity, None, "{} finds {code} for {command:?}, without facts", rule.name);
-    let known = notes.iter().position(|note| *note == reason);
-    let number = known.unwrap_or_else(|| {
+    let rule = rule.name;
+    assert_eq!(severity, None, "{rule} finds {code} for {command:?}, despite `{reason}`");
+    let index = notes.iter().position(|note| *note == reason);
+    let index = index.unwrap_or_else(|| {
         notes.push(reason);
         notes.len() - 1
     });
-    format!("- ({})", number + 1)
+    format!("- ({})", index + 1)
 }
 
 #[test]
@@ -298,17 +300,19 @@ fn each_code_has_one_row() {
     assert_eq!(rows.len(), all);
 }
 
+/// Returns the codes of the findings in a wheel with these members and the command `run`.
+fn codes(members: &[&str]) -> String {
+    let mut package = package("a", "any");
+    package.files = members.iter().map(|member| file(member, Kind::Data)).collect();
+    package.files.push(File::below(Scheme::Scripts, "run", Known::Is(0o755), Kind::Command));
+    let packages = vec![package];
+    let set = Set { packages, environment: &|_: &str| true, targets: None };
+    let findings = judge(&set, Command::Verify).into_iter();
+    findings.map(|finding| finding.code.as_str()).collect::<Vec<_>>().join(" ")
+}
+
 #[test]
-fn refuses_files_in_places_of_the_environment() {
-    let faults = |members: &[&str]| {
-        let mut package = package("a", "any");
-        package.files = members.iter().map(|member| file(member, Kind::Data)).collect();
-        package.files.push(File::below(Scheme::Scripts, "run", Known::Is(0o755), Kind::Command));
-        let packages = vec![package];
-        let set = Set { packages, environment: &|_: &str| true, targets: None };
-        let found = judge(&set, Command::Verify).into_iter();
-        found.map(|finding| finding.code.as_str()).collect::<Vec<_>>().join(" ")
-    };
+fn refuses_files_that_replace_files_of_the_environment() {
     for (members, expected) in [
         (&["a/b.py", "a-1.0.data/scripts/x", "a-1.0.data/data/share/y"][..], ""),
         (&["a-1.0.data/scripts/python3.11"], "unsafe-name"),
@@ -318,10 +322,7 @@ fn refuses_files_in_places_of_the_environment() {
         (&["a-1.0.data/data/PyVenv.cfg"], "unsafe-name"),
         (&["a-1.0.data/data/lib/python3.11/site-packages/b-1.dist-info/METADATA"], "unsafe-name"),
         (&["a-1.0.data/purelib/bar-2.0.dist-info/METADATA"], "unsafe-name"),
-        (&["a/x.py", "a-1.0.data/data/lib/python3.11/site-packages/a/x.py"], "member-twice"),
         (&["a-1.0.data/data/lib"], "file-and-directory"),
-        (&["a-1.0.data/scripts/run"], "member-twice"),
-        (&["a-1.0.data/scripts/run.exe"], "member-twice"),
         (&["a-1.0.data/scripts/PYTHON"], "unsafe-name"),
         (&["a-1.0.data/scripts/pypy3"], "unsafe-name"),
         (&["a-1.0.data/data/Scripts/python.exe"], "unsafe-name"),
@@ -330,21 +331,31 @@ fn refuses_files_in_places_of_the_environment() {
         (&["a-1.0.data/data/Lib/site-packages/b-1.dist-info/METADATA"], "unsafe-name"),
         (&["a-1.0.data/purelib/B.DIST-INFO"], "unsafe-name"),
         (&["a-1.0.data/data/lib/python3.12/site-packages"], "file-and-directory"),
-        (&["a-1.0.data/headers/x.h", "a-1.0.data/data/include/python3.11/a/x.h"], "member-twice"),
-        (&["share/x", "a-1.0.data/data/share/x"], "member-twice"),
-        (&["bin/run"], "member-twice"),
-        (&["share", "a-1.0.data/data/share/x"], "file-and-directory"),
-        (&["a/\u{3c3}", "a/\u{3c2}"], "case-clash"),
         (&["a/CON", "a/b?", "a/c "], "unsafe-name unsafe-name unsafe-name"),
-        (&["a/x", "a/X"], "case-clash"),
-        (&["a/\u{3c3}", "a/\u{3c2}"], "case-clash"),
     ] {
-        assert_eq!(faults(members), expected, "{members:?}");
+        assert_eq!(codes(members), expected, "{members:?}");
     }
 }
 
 #[test]
-fn warns_of_rarely_equal_letters_in_wheels_for_any_platform() {
+fn refuses_two_members_with_one_installed_path() {
+    for (members, expected) in [
+        (&["a/x.py", "a-1.0.data/data/lib/python3.11/site-packages/a/x.py"][..], "member-twice"),
+        (&["a-1.0.data/scripts/run"], "member-twice"),
+        (&["a-1.0.data/scripts/run.exe"], "member-twice"),
+        (&["a-1.0.data/headers/x.h", "a-1.0.data/data/include/python3.11/a/x.h"], "member-twice"),
+        (&["share/x", "a-1.0.data/data/share/x"], "member-twice"),
+        (&["bin/run"], "member-twice"),
+        (&["share", "a-1.0.data/data/share/x"], "file-and-directory"),
+        (&["a/x", "a/X"], "case-clash"),
+        (&["a/\u{3c3}", "a/\u{3c2}"], "case-clash"),
+    ] {
+        assert_eq!(codes(members), expected, "{members:?}");
+    }
+}
+
+#[test]
+fn the_severity_of_case_clashes_depends_on_the_platform() {
     for (tag, members, expected) in [
         ("any", ["a/\u{3c3}", "a/\u{3c2}"], Severity::Warning),
         ("any", ["a/x", "a/X"], Severity::Error),
@@ -355,8 +366,8 @@ fn warns_of_rarely_equal_letters_in_wheels_for_any_platform() {
         package.files = members.iter().map(|member| file(member, Kind::Data)).collect();
         let packages = vec![package];
         let set = Set { packages, environment: &|_: &str| true, targets: None };
-        let found = judge(&set, Command::Verify).into_iter();
-        let found: Vec<Severity> = found.map(|finding| finding.severity).collect();
-        assert_eq!(found, [expected], "{tag} {members:?}");
+        let findings = judge(&set, Command::Verify).into_iter();
+        let severities: Vec<Severity> = findings.map(|finding| finding.severity).collect();
+        assert_eq!(severities, [expected], "{tag} {members:?}");
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::{PublishError, named};
-use crate::simple::{IndexedFile, Local, RECORD, absolute, url};
+use crate::simple::{IndexedFile, Local, RECORD, resolve, url};
 use base::names::{PackageName, PathError, RelPath};
 use manifest::{Aggregate, Publishing, ShelfRule};
 use wheel::archive::Timestamp;
@@ -151,8 +151,7 @@ impl Layout {
             let place = owner.page(&local.project)?;
             let key = place.html.with_file_name(&local.file_name)?;
             let url = url(&place.html, &key);
-            let public =
-                public.map(|public| absolute(&owner.address(public, &local.project), &url));
+            let public = public.map(|public| resolve(&owner.address(public, &local.project), &url));
             let entry = local.entry(url, public.as_deref(), time);
             Ok(Placed { local, shelf: owner, key, entry })
         };

@@ -121,7 +121,7 @@ impl Group {
 
 /// A command, as far as it talks to servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Deed {
+pub enum Operation {
     ArtifactFetch,
     IndexFetch,
     /// The same by way of a version between, with two patches.
@@ -160,15 +160,15 @@ pub enum Phase {
 #[derive(Debug, Clone)]
 pub struct Case {
     pub group: Group,
-    pub deed: Deed,
+    pub operation: Operation,
     pub phase: Phase,
     pub fault: &'static Fault,
 }
 
 impl Case {
     pub fn name(&self) -> String {
-        let Self { group, deed, phase, fault } = self;
-        format!("{}/{deed:?}/{phase:?}/{}", group.name(), fault.name)
+        let Self { group, operation, phase, fault } = self;
+        format!("{}/{operation:?}/{phase:?}/{}", group.name(), fault.name)
     }
 
     /// What the outcome lacks.
@@ -177,7 +177,7 @@ impl Case {
             return Some("it repeats an answer".to_owned());
         }
         // A package may lack patches, and a new store its pages.
-        let is_empty = self.deed == Deed::Publish && self.fault.name == "closes-in-body";
+        let is_empty = self.operation == Operation::Publish && self.fault.name == "closes-in-body";
         let must = match self.phase {
             Phase::Patch | Phase::Series => Must::Succeed,
             _ if is_empty => Must::End,
@@ -186,7 +186,7 @@ impl Case {
         match must {
             Must::End => None,
             // Its package has no METADATA, so nothing may go.
-            Must::Succeed if self.deed == Deed::Prune => None,
+            Must::Succeed if self.operation == Operation::Prune => None,
             Must::Succeed => outcome.starts_with("error").then(|| "it fails".to_owned()),
             Must::Fail(_) if !outcome.starts_with("error") => Some("it succeeds".to_owned()),
             // Credentials come from the library, which keeps the cause in its own words.
@@ -202,12 +202,12 @@ impl Case {
 }
 
 pub fn cases() -> Vec<Case> {
-    use Deed::{
+    use Group::{Azure, Container, Google, Https, Machine, S3, Signed, Web};
+    use Operation::{
         ArtifactFetch, Delete, Earlier, IndexFetch, IndexSeries, Mirror, Prune, Publish, Range,
         Replace,
     };
-    use Group::{Azure, Container, Google, Https, Machine, S3, Signed, Web};
-    let table: [(Group, Deed, &[Phase]); 30] = [
+    let table: [(Group, Operation, &[Phase]); 30] = [
         (S3, ArtifactFetch, &[Phase::List, Phase::File, Phase::Sidecar]),
         (S3, IndexFetch, &[Phase::Page, Phase::File]),
         (S3, Publish, &[Phase::Probe, Phase::Head, Phase::Page, Phase::Write, Phase::PageWrite]),
@@ -240,9 +240,9 @@ pub fn cases() -> Vec<Case> {
         (Signed, Prune, &[Phase::Connect, Phase::List]),
     ];
     let mut cases = Vec::new();
-    for (group, deed, phases) in table {
+    for (group, operation, phases) in table {
         for &phase in phases {
-            let is_light = |fault: &Fault| !fault.is_heavy || deed == ArtifactFetch;
+            let is_light = |fault: &Fault| !fault.is_heavy || operation == ArtifactFetch;
             let fits = |fault: &&'static Fault| {
                 fault.door.is_some() == group.is_encrypted()
                     && (fault.fits)(group, phase)
@@ -250,7 +250,7 @@ pub fn cases() -> Vec<Case> {
             };
             cases.extend(FAULTS.iter().filter(fits).map(|fault| Case {
                 group,
-                deed,
+                operation,
                 phase,
                 fault,
             }));

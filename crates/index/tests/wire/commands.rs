@@ -1,4 +1,4 @@
-//! The commands of one kind of store, many at a time.
+//! Runner of the cases of one kind of store, many at a time.
 
 use std::io::Write;
 use std::path::Path;
@@ -18,14 +18,14 @@ use rockpack_index::publish::{self, Form, Layout, Mirror, Retention};
 use rockpack_index::store::{self, Access, Body, Bucket, Headers, Named, Options};
 use tempfile::TempDir;
 
-use crate::cases::{Case, Deed, Group, Phase};
+use crate::cases::{Case, Group, Operation, Phase};
 use crate::faults::Must;
 use crate::server::{FILE, OLD, SIDECAR, WHEEL, another, wheel};
 
-/// Sixtieth part of the program's, and a thirtieth part of its stall.
+/// Time limits of the test: a thirtieth of the program's (`Options::default`).
 pub const PATIENCE: Duration = Duration::from_secs(2);
 const STALL: Duration = Duration::from_secs(1);
-/// Most commands wait.
+/// Number of parallel commands; more than cores, because most of them only wait.
 const AT_ONCE: usize = 48;
 
 /// Addresses of the server.
@@ -40,52 +40,57 @@ pub fn run<'c>(cases: &'c [Case], group: &str, server: Addresses<'_>) {
     let dist = place.path().join("dist");
     std::fs::create_dir(&dist).unwrap();
     std::fs::write(dist.join(WHEEL), wheel()).unwrap();
-    let mine = cases.iter().enumerate().filter(|(_, case)| case.group.name() == group);
-    let (heavy, light): (Vec<_>, Vec<_>) = mine.partition(|(_, case)| case.is_heavy());
-    // Behind the words of the test harness.
+    let of_group = cases.iter().enumerate().filter(|(_, case)| case.group.name() == group);
+    let (heavy, light): (Vec<_>, Vec<_>) = of_group.partition(|(_, case)| case.is_heavy());
+    // Ends the line `test … ` of the test harness, so that each result has a line.
     println!();
-    let busy = Mutex::new(Vec::new());
-    let each = |cases: Vec<(usize, &'c Case)>, at_once: usize| {
+    let to_repeat = Mutex::new(Vec::new());
+    let run_all = |cases: Vec<(usize, &'c Case)>, at_once: usize| {
         let queue = Mutex::new(cases.into_iter());
         std::thread::scope(|scope| {
             for _ in 0..at_once {
                 scope.spawn(|| {
                     while let Some((number, case)) = { queue.lock().unwrap().next() } {
                         let outcome = outcome(number, case, server, &dist);
-                        if is_busy(case, &outcome.1) || !was_asked(number, case, server) {
-                            busy.lock().unwrap().push((number, case));
+                        if is_timeout_of_a_busy_machine(case, &outcome.1)
+                            || !fault_was_played(number, case, server)
+                        {
+                            to_repeat.lock().unwrap().push((number, case));
                         } else {
-                            tell(case, &outcome);
+                            print_outcome(case, &outcome);
                         }
                     }
                 });
             }
         });
     };
-    let is_alone = light.iter().any(|(_, case)| is_alone(case));
-    each(light, if is_alone { 1 } else { AT_ONCE });
-    each(heavy, 1);
-    let busy = busy.into_inner().unwrap();
-    for (number, case) in busy {
-        tell_server("now", number, case, server);
-        tell(case, &outcome(number, case, server, &dist));
+    let one_at_a_time = light.iter().any(|(_, case)| runs_alone(case));
+    run_all(light, if one_at_a_time { 1 } else { AT_ONCE });
+    run_all(heavy, 1);
+    let to_repeat = to_repeat.into_inner().unwrap();
+    for (number, case) in to_repeat {
+        control("begin", number, case, server);
+        print_outcome(case, &outcome(number, case, server, &dist));
     }
     println!("memory\t{}", memory());
 }
 
-/// One case at a time: neither requests of credentials nor new connections name their case.
-fn is_alone(case: &Case) -> bool {
+/// Returns whether the case runs without others, because the server cannot see its number in a
+/// request for credentials or in a TLS handshake.
+fn runs_alone(case: &Case) -> bool {
     case.phase == Phase::Credentials || case.group.is_encrypted()
 }
 
-/// A busy machine is slow in cases that are not about time.
-fn is_busy(case: &Case, outcome: &str) -> bool {
+/// Returns whether a time limit ended a case whose fault is not about time: it is then repeated
+/// alone. The texts are those of [`STALL`], [`PATIENCE`] and the slowest accepted transfer. A case
+/// that accepts every error accepts a timeout too.
+fn is_timeout_of_a_busy_machine(case: &Case, outcome: &str) -> bool {
     let is_late =
         ["for 1 s", "for 2 s", "less than 1024"].iter().any(|late| outcome.contains(late));
     is_late && !matches!(case.fault.must, Must::Fail(""))
 }
 
-/// In memory where it can be: hundreds of directories at a time wait for a disk.
+/// Creates a directory, in memory if possible, because hundreds at a time are slow on a disk.
 fn temporary() -> TempDir {
     TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap()
 }
@@ -100,12 +105,12 @@ fn memory() -> u64 {
 fn outcome(number: usize, case: &Case, server: Addresses<'_>, dist: &Path) -> (Duration, String) {
     let start = Instant::now();
     let dir = temporary();
-    if is_alone(case) {
-        tell_server("now", number, case, server);
+    if runs_alone(case) {
+        control("begin", number, case, server);
     }
-    // Threads of a pool would wait for each other.
+    // One thread for each command: in a shared pool, its tasks could wait for another command's.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    let done = pool.install(|| deed(number, case, server.store, dist, dir.path()));
+    let done = pool.install(|| run_command(number, case, server.store, dist, dir.path()));
     let text = match done {
         Ok(()) => "done".to_owned(),
         Err(text) => format!("error: {}", text.replace(['\n', '\t'], " ")),
@@ -113,17 +118,17 @@ fn outcome(number: usize, case: &Case, server: Addresses<'_>, dist: &Path) -> (D
     (start.elapsed(), text)
 }
 
-fn tell(case: &Case, (took, said): &(Duration, String)) {
-    let line = format!("case\t{}\t{}\t{said}\n", case.name(), took.as_millis());
+fn print_outcome(case: &Case, (duration, outcome): &(Duration, String)) {
+    let line = format!("case\t{}\t{}\t{outcome}\n", case.name(), duration.as_millis());
     std::io::stdout().lock().write_all(line.as_bytes()).unwrap();
 }
 
-/// True if the server came to play the fault.
-fn was_asked(number: usize, case: &Case, server: Addresses<'_>) -> bool {
-    tell_server("asked", number, case, server).starts_with("HTTP/1.1 200")
+/// Returns whether the server has played the fault.
+fn fault_was_played(number: usize, case: &Case, server: Addresses<'_>) -> bool {
+    control("played", number, case, server).starts_with("HTTP/1.1 200")
 }
 
-fn tell_server(verb: &str, number: usize, case: &Case, server: Addresses<'_>) -> String {
+fn control(verb: &str, number: usize, case: &Case, server: Addresses<'_>) -> String {
     let mut stream =
         std::net::TcpStream::connect(server.control.trim_start_matches("http://")).unwrap();
     let path = format!("/{verb}/{}/{number}", case.group.name());
@@ -144,18 +149,24 @@ fn open(group: Group, url: &str) -> Result<Arc<dyn Bucket>, String> {
     store::open(url, &options(group)).map(Into::into).map_err(|error| with_causes(&error))
 }
 
-fn deed(number: usize, case: &Case, server: &str, dist: &Path, dir: &Path) -> Result<(), String> {
+fn run_command(
+    number: usize,
+    case: &Case,
+    server: &str,
+    dist: &Path,
+    dir: &Path,
+) -> Result<(), String> {
     let bucket = open(case.group, &case.group.url(number, server))?;
-    match case.deed {
-        Deed::ArtifactFetch => artifact_fetch(case.group, &bucket, dir),
-        Deed::IndexFetch | Deed::IndexSeries => index_fetch(&bucket, dir),
-        Deed::Publish => publish_set(&*bucket, dist),
-        Deed::Mirror => mirror(&*bucket, dir),
-        Deed::Prune => prune(&*bucket),
-        Deed::Earlier => newest(&*bucket),
-        Deed::Range => bucket.get_range(&key(FILE), 2..6, None).map(drop).map_err(text),
-        Deed::Replace => replace(&*bucket),
-        Deed::Delete => bucket.delete(&key(FILE)).map_err(text),
+    match case.operation {
+        Operation::ArtifactFetch => artifact_fetch(case.group, &bucket, dir),
+        Operation::IndexFetch | Operation::IndexSeries => index_fetch(&bucket, dir),
+        Operation::Publish => publish_set(&*bucket, dist),
+        Operation::Mirror => mirror(&*bucket, dir),
+        Operation::Prune => prune(&*bucket),
+        Operation::Earlier => compare_with_published(&*bucket),
+        Operation::Range => bucket.get_range(&key(FILE), 2..6, None).map(drop).map_err(text),
+        Operation::Replace => replace(&*bucket),
+        Operation::Delete => bucket.delete(&key(FILE)).map_err(text),
     }
 }
 
@@ -167,7 +178,7 @@ fn text(error: impl std::error::Error) -> String {
     with_causes(&error)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` passes a value")]
 fn messages(problems: Problems) -> String {
     problems.iter().map(|problem| problem.message().to_owned()).collect::<Vec<_>>().join("; ")
 }
@@ -185,6 +196,7 @@ fn artifact_fetch(group: Group, bucket: &Arc<dyn Bucket>, dir: &Path) -> Result<
 }
 
 fn index_fetch(bucket: &Arc<dyn Bucket>, dir: &Path) -> Result<(), String> {
+    // An earlier wheel, so that patches apply.
     std::fs::write(dir.join(OLD), another(OLD)).unwrap();
     let open = |url: &str, named: Named| {
         store::open(url, &Options { named, access: Access::Anonymous, ..options(Group::Web) })
@@ -199,11 +211,7 @@ fn index_fetch(bucket: &Arc<dyn Bucket>, dir: &Path) -> Result<(), String> {
 }
 
 fn publish_set(bucket: &dyn Bucket, dist: &Path) -> Result<(), String> {
-    let source = |name: &str, text: &str| Source::new(name, text);
-    let packages =
-        source("packages.kdl", "common {\n    author \"A\"\n    requires-python \">=3.8\"\n}\n");
-    let families = source("families.kdl", include_str!("../../../../families.kdl"));
-    let manifest = Manifest::decode(&packages, &families).map_err(messages)?;
+    let manifest = manifest()?;
     let gate =
         Gate { command: gate::Command::Publish, manifest: &manifest, allowed: &[], told: &|_| () };
     let options = publish::Options {
@@ -240,18 +248,22 @@ fn prune(bucket: &dyn Bucket) -> Result<(), String> {
     publish::prune(bucket, &retention, &|_| ()).map(drop).map_err(text)
 }
 
-fn newest(bucket: &dyn Bucket) -> Result<(), String> {
+fn manifest() -> Result<Manifest, String> {
     let families = Source::new("families.kdl", include_str!("../../../../families.kdl"));
     let packages = Source::new(
         "packages.kdl",
         "common {\n    author \"A\"\n    requires-python \">=3.8\"\n}\n",
     );
-    let manifest = Manifest::decode(&packages, &families).map_err(messages)?;
+    Manifest::decode(&packages, &families).map_err(messages)
+}
+
+fn compare_with_published(bucket: &dyn Bucket) -> Result<(), String> {
+    let manifest = manifest()?;
     let rules = Rules::new(&manifest);
     let wheel = "a_part-2.0-py3-none-any.whl".parse().unwrap();
     let query = Wanted { wheels: [("a-part".to_owned(), wheel)].into(), rules: &rules };
     match earlier(bucket, None, &query) {
-        // The page has no list of its content.
+        // `Nothing`: the page of the test lists no content, so there is nothing to compare with.
         Ok(_) | Err(rockpack_index::earlier::EarlierError::Nothing { .. }) => Ok(()),
         Err(error) => Err(text(error)),
     }
@@ -261,7 +273,7 @@ fn replace(bucket: &dyn Bucket) -> Result<(), String> {
     let headers =
         Headers { content_type: "", cache_control: "", content_encoding: "", sha256: None };
     let object = bucket.head(&key(SIDECAR)).map_err(text)?.ok_or("absent")?;
-    // Some servers count generations, and the test server has only the first.
+    // Google's API replaces a generation; on the test server, each object has only the first.
     let object = store::Object { version: object.version.or(Some("1".to_owned())), ..object };
     let written = bucket.replace(&object, Body::Bytes(b"new"), &headers).map_err(text)?;
     if written.is_done() { Ok(()) } else { Err("refused".to_owned()) }

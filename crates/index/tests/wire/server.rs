@@ -221,16 +221,19 @@ pub struct Store(BTreeMap<String, (Vec<u8>, u64)>);
 
 impl Store {
     fn for_case(case: &Case) -> Self {
-        use crate::cases::Deed;
+        use crate::cases::Operation;
         let sha256 = |bytes: &[u8]| Sha256::of(bytes).to_string();
         let mut store = Self::default();
         let mut add = |key: &str, bytes: &[u8]| {
             store.0.insert(key.to_owned(), (bytes.to_owned(), 1));
         };
-        if matches!(case.deed, Deed::ArtifactFetch | Deed::Range | Deed::Replace | Deed::Delete) {
+        if matches!(
+            case.operation,
+            Operation::ArtifactFetch | Operation::Range | Operation::Replace | Operation::Delete
+        ) {
             add(FILE, CONTENT);
             add(SIDECAR, format!("{}\n", sha256(CONTENT)).as_bytes());
-        } else if case.deed != Deed::Publish {
+        } else if case.operation != Operation::Publish {
             let (wheel, old, middle) = (wheel(), another(OLD), another(MIDDLE));
             let file = |name: &str, bytes: &[u8]| {
                 serde_json::json!({"filename": name, "url": name, "size": bytes.len(),
@@ -241,7 +244,7 @@ impl Store {
                 let patch = patch::encode(old, new).unwrap().unwrap();
                 add(&format!("a-part/{}", patch::patch_name(name, &sha256(old))), &patch);
             };
-            if case.deed == Deed::IndexSeries {
+            if case.operation == Operation::IndexSeries {
                 files.extend([file(MIDDLE, &middle), file(OLD, &old)]);
                 add_patch(MIDDLE, &old, &middle);
                 add_patch(WHEEL, &middle, &wheel);
@@ -462,22 +465,22 @@ impl Shared {
         Ok(())
     }
 
-    /// `/now/GROUP/CASE` begins a case, `/asked/GROUP/CASE` asks whether its fault was played.
+    /// `/begin/GROUP/CASE` begins a case, `/played/GROUP/CASE` asks whether its fault was played.
     fn of_client(&self, path: &str) -> Option<Answer> {
         let [verb, group, number] = path.split('/').skip(1).collect::<Vec<_>>()[..] else {
             return None;
         };
         let number: usize = number.parse().ok()?;
         match verb {
-            "now" => {
+            "begin" => {
                 self.now.lock().unwrap().insert(group.to_owned(), number);
                 *self.stores[number].lock().unwrap() = Store::for_case(&self.cases[number]);
                 self.counts[number].store(0, Ordering::SeqCst);
                 Some(Answer::new("200 OK", ""))
             }
-            "asked" => {
-                let was_asked = self.counts[number].load(Ordering::SeqCst) > 0;
-                Some(Answer::new(if was_asked { "200 OK" } else { "404 Not Found" }, ""))
+            "played" => {
+                let was_played = self.counts[number].load(Ordering::SeqCst) > 0;
+                Some(Answer::new(if was_played { "200 OK" } else { "404 Not Found" }, ""))
             }
             _ => None,
         }

@@ -1,4 +1,4 @@
-//! Lines of a fork, and their effect on the included manifest.
+//! Included files, `change`, `remove`, `group`, and optional artifacts.
 
 use super::*;
 use crate::BuiltIn;
@@ -41,7 +41,7 @@ fn lines(nodes: &[kdl::Node], depth: usize, out: &mut Vec<String>) {
     }
 }
 
-fn composed(text: &str) -> Vec<String> {
+fn compose(text: &str) -> Vec<String> {
     let source = Source::new("packages.kdl", text);
     let faults = Faults::new(&source);
     let read = |path: &RelPath| match path.as_str() {
@@ -58,38 +58,42 @@ fn composed(text: &str) -> Vec<String> {
     out
 }
 
+/// Returns the removed and added lines, with their indentation.
 fn difference(text: &str) -> (Vec<String>, Vec<String>) {
-    let (before, after) = (composed(INCLUDED), composed(&format!("include \"core.kdl\"\n{text}")));
-    let difference = |left: &[String], right: &[String]| {
-        left.iter().filter(|line| !right.contains(line)).map(|l| l.trim().to_owned()).collect()
+    let (before, after) = (compose(INCLUDED), compose(&format!("include \"core.kdl\"\n{text}")));
+    let only_in = |left: &[String], right: &[String]| {
+        left.iter().filter(|line| !right.contains(line)).cloned().collect()
     };
-    (difference(&before, &after), difference(&after, &before))
+    (only_in(&before, &after), only_in(&after, &before))
 }
 
 #[test]
 fn puts_included_nodes_in_place_of_the_line() {
-    assert_eq!(composed("include \"core.kdl\""), composed(INCLUDED));
-    let lines = composed("drop \"a\"\ninclude \"fork.kdl\"\ndrop \"b\"\n");
+    assert_eq!(compose("include \"core.kdl\""), compose(INCLUDED));
+    let lines = compose("drop \"a\"\ninclude \"fork.kdl\"\ndrop \"b\"\n");
     assert_eq!((lines[0].as_str(), lines[lines.len() - 1].as_str()), ("drop \"a\"", "drop \"b\""));
     assert!(!lines.contains(&"package \"other\" kind=\"runtime\"".to_owned()), "{lines:?}");
 }
 
 #[test]
-fn change_adds_lines_or_replaces_single_ones() {
+fn change_adds_lines_and_replaces_those_that_are_allowed_once() {
     let (removed, added) = difference(
         r#"change "package" "core" { summary "Ours"; artifact "more" "lib"; }
 change "common" { author "B"; }"#,
     );
-    assert_eq!(removed, [r#"author "A""#, r#"summary "Core""#]);
-    assert_eq!(added, [r#"author "B""#, r#"summary "Ours""#, r#"artifact "more" "lib""#]);
+    assert_eq!(removed, [r#"  author "A""#, r#"  summary "Core""#]);
+    assert_eq!(added, [r#"  author "B""#, r#"  summary "Ours""#, r#"  artifact "more" "lib""#]);
 }
 
 #[test]
 fn changes_lines_in_blocks() {
-    let (removed, added) = difference(
-        r#"change "package" "core" { change "prepend-path" "PATH" { directory "core" "sbin"; }; }"#,
-    );
-    assert_eq!((removed, added), (Vec::new(), vec![r#"directory "core" "sbin""#.to_owned()]));
+    let change =
+        r#"change "package" "core" { change "prepend-path" "PATH" { directory "core" "sbin"; }; }"#;
+    let lines = compose(&format!("include \"core.kdl\"\n{change}"));
+    let block = lines.iter().position(|line| line == r#"  prepend-path "PATH""#).unwrap();
+    let directories = [r#"    directory "core" "bin""#, r#"    directory "core" "sbin""#];
+    assert_eq!(lines[block + 1..][..2], directories);
+    assert_eq!(lines.len(), compose(INCLUDED).len() + 1);
 }
 
 #[test]
@@ -106,6 +110,7 @@ fn removes_lines_and_named_entries_of_lists() {
             r#"rpath "core" "lib" "lib/llvm""#,
             r#"rpath "core" "lib/llvm""#,
         ),
+        // The names of a `script` line are a list.
         (r#"remove "script" "a""#, r#"script "a" "b" on="linux""#, r#"script "b" on="linux""#),
         (r#"remove "script" "a" "b""#, r#"script "a" "b" on="linux""#, ""),
         (r#"remove "extra" "x" mode="legacy""#, r#"extra "x" package="z" mode="legacy""#, ""),
@@ -114,14 +119,14 @@ fn removes_lines_and_named_entries_of_lists() {
     for (line, removed, added) in cases {
         let changes = difference(&format!("change \"package\" \"core\" {{ {line}; }}"));
         let added: Vec<String> =
-            (!added.is_empty()).then(|| added.to_owned()).into_iter().collect();
-        assert_eq!(changes, (vec![removed.to_owned()], added), "{line}");
+            (!added.is_empty()).then(|| format!("  {added}")).into_iter().collect();
+        assert_eq!(changes, (vec![format!("  {removed}")], added), "{line}");
     }
 }
 
 #[test]
 fn applies_properties_of_a_group_to_lines_without_them() {
-    let spread = composed(
+    let lines = compose(
         r#"package "p" kind="runtime" {
     group on="linux" optional="why" {
         script "a"
@@ -131,7 +136,7 @@ fn applies_properties_of_a_group_to_lines_without_them() {
 }"#,
     );
     assert_eq!(
-        spread[1..],
+        lines[1..],
         [
             r#"  script "a" on="linux" optional="why""#,
             r#"  script "b" on="windows" optional="why""#,
@@ -160,23 +165,26 @@ fn reads_includes_of_the_built_in_manifest_from_the_program() {
     let faults = Faults::new(&source);
     let packages = Source::new("<built in>/packages.kdl", "include \"more/a.kdl\"\n");
     let families = Source::new("<built in>/families.kdl", "");
-    let built_in = |_: &RelPath| Ok("own \"program\"\n".to_owned());
+    let built_in = |_: &RelPath| Ok("node \"from the program\"\n".to_owned());
     let files = Beside {
         templates: Vec::new(),
-        read: &|_| Ok("own \"directory\"\n".to_owned()),
+        read: &|_| Ok("node \"from the directory\"\n".to_owned()),
         built_in: Some(BuiltIn { packages: &packages, families: &families, read: &built_in }),
     };
     let nodes = file(&faults, &source, FileKind::Packages, Some(&files)).unwrap();
     let lines: Vec<String> =
         nodes.iter().map(|node| format!("{} {}", faults.at(&node.name.span), line(node))).collect();
-    let expected = [r#"<built in>/more/a.kdl:1 own "program""#, r#"more/a.kdl:1 own "directory""#];
+    let expected = [
+        r#"<built in>/more/a.kdl:1 node "from the program""#,
+        r#"more/a.kdl:1 node "from the directory""#,
+    ];
     assert_eq!(lines, expected);
     assert!(faults.into_problems().is_empty());
 }
 
 #[test]
 fn makes_lines_about_absent_artifacts_optional() {
-    let lines = composed(
+    let lines = compose(
         r#"ignore "missing-artifact" "a" "own" reason="whole"
 ignore "missing-artifact" "b" component="run" reason="part"
 ignore "missing-artifact" "d" component="doc" reason="part"

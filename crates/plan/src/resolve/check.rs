@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::describe::pattern_without_match;
-use super::expected::Expectations;
+use super::ignored::IgnoreLines;
 use super::links::{Filled, by_package};
 use super::resolved_dist::ResolvedDist;
 use crate::Distribution;
@@ -80,7 +80,7 @@ impl<'m, 'a> Made<'m, 'a> {
 pub(super) fn libraries(
     filled: &[Filled<'_>],
     system: System,
-    expected: &Expectations<'_>,
+    ignore_lines: &IgnoreLines<'_>,
 ) -> Problems {
     let mut problems = Problems::new();
     let mut packages: Vec<&Package> = filled.iter().map(|f| f.dist.package).collect();
@@ -92,7 +92,7 @@ pub(super) fn libraries(
         let mut missing: BTreeMap<Option<usize>, Vec<(&Library, String)>> = BTreeMap::new();
         for library in needed {
             let Some((pattern, label)) = in_vain(library, of_package, system) else { continue };
-            let rule = expected.find(Code::MissingLibrary, &package.name, &pattern);
+            let rule = ignore_lines.accept(Code::MissingLibrary, &package.name, &pattern);
             missing.entry(rule).or_default().push((library, label));
         }
         for (rule, missing) in missing {
@@ -106,7 +106,7 @@ pub(super) fn libraries(
             let labelled = missing.into_iter().fold(problem, |problem, (library, label)| {
                 problem.label(&library.name.place, label)
             });
-            problems.push(expected.apply(labelled, rule));
+            problems.push(ignore_lines.with_reason(labelled, rule));
         }
     }
     problems

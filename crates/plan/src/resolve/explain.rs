@@ -282,7 +282,7 @@ pub struct Below {
 
 /// Interpretation of an argument.
 #[derive(Debug)]
-pub enum Asked {
+pub enum Argument {
     /// A path.
     Path(RelPath),
     /// Matches of a glob.
@@ -353,10 +353,11 @@ impl<'a> Explainer<'a> {
             // Libraries are resolved over everything.
             let request = Request { mode: Some(mode), only: Vec::new(), ..request.clone() };
             let manifest = manifest.for_mode(mode);
-            let (plan, problems) = match resolver::attempt(manifest, catalog, templates, &request) {
-                Ok((plan, problems)) => (Some(plan), problems),
-                Err(problems) => (None, problems),
-            };
+            let (plan, problems) =
+                match resolver::plan_despite_errors(manifest, catalog, templates, &request) {
+                    Ok((plan, problems)) => (Some(plan), problems),
+                    Err(problems) => (None, problems),
+                };
             if modes.is_empty() && problems.has_errors() && problems.blame_usage() {
                 return Err(problems);
             }
@@ -403,18 +404,18 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    fn in_mode(&self, of: &InOneMode<'a>, here: &Catalog, path: &RelPath) -> InMode {
+    fn in_mode(&self, of: &InOneMode<'a>, at_path: &Catalog, path: &RelPath) -> InMode {
         let manifest = self.manifest.for_mode(of.mode);
-        let (mut distributions, mut owned) = (Vec::new(), EntrySet::new(here));
+        let (mut distributions, mut owned) = (Vec::new(), EntrySet::new(at_path));
         let (targets, resolved_dists) =
             of.scope.as_ref().map_or((None, &[][..]), |(targets, resolved_dists)| {
                 (Some(targets), &resolved_dists[..])
             });
         let planned = of.plan.as_ref().map(landing::planned).unwrap_or_default();
         for dist in resolved_dists {
-            let matched = rules::matched(manifest, here, dist, path);
-            owned.extend(&matched.owned);
-            let distribution = landing::distribution(&planned, &self.catalog, dist, matched, path);
+            let rules = rules::rules_of_package(manifest, at_path, dist, path);
+            owned.extend(&rules.owned);
+            let distribution = landing::distribution(&planned, &self.catalog, dist, rules, path);
             let has_files =
                 !matches!(dist.package.kind, PackageKind::Selector | PackageKind::Choice);
             if has_files || distribution.says_something() {
@@ -435,28 +436,33 @@ impl<'a> Explainer<'a> {
             asked: self.modes.first().is_some_and(|first| first.mode == of.mode),
             problems: of.problems.clone(),
             distributions,
-            dropped: targets.map(|_| rules::dropped(manifest, here, &owned)).unwrap_or_default(),
-            unowned: targets.map(|t| rules::unowned(manifest, t, here, &owned)).unwrap_or_default(),
-            not_built: here.artifacts.iter().map(|a| &a.id).filter(not_built).cloned().collect(),
+            dropped: targets.map(|_| rules::dropped(manifest, at_path, &owned)).unwrap_or_default(),
+            unowned: targets
+                .map(|targets| rules::unowned_artifacts(manifest, targets, at_path, &owned))
+                .unwrap_or_default(),
+            not_built: at_path.artifacts.iter().map(|a| &a.id).filter(not_built).cloned().collect(),
         }
     }
 
     /// Interprets `text` as installed path, path below site-packages, or glob.
-    pub fn find(&self, text: &str) -> Result<Asked, String> {
+    pub fn find(&self, text: &str) -> Result<Argument, String> {
         let text = text.strip_prefix("./").unwrap_or(text).trim_end_matches('/');
         let paths = index::paths(&self.catalog, &self.modes);
         if text.contains(['*', '?', '[', '{'])
             && text.parse::<RelPath>().is_ok_and(|p| !paths.contains(&p))
         {
             let glob: Glob = text.parse().map_err(|e: manifest::GlobError| e.to_string())?;
-            return Ok(Asked::Glob(paths.into_iter().filter(|path| glob.matches(path)).collect()));
+            return Ok(Argument::Glob(
+                paths.into_iter().filter(|path| glob.matches(path)).collect(),
+            ));
         }
         let path: RelPath = text.parse().map_err(|e: base::names::PathError| e.to_string())?;
         let installed = index::below_platform_directory(&path, &self.modes);
         let existing_path = installed
             .filter(|p| paths.contains(p))
             .or_else(|| paths.contains(&path).then_some(path));
-        Ok(existing_path.map_or_else(|| Asked::Unknown(index::nearest(text, &paths)), Asked::Path))
+        Ok(existing_path
+            .map_or_else(|| Argument::Unknown(index::nearest(text, &paths)), Argument::Path))
     }
 
     /// Artifacts and members of each path.

@@ -1,12 +1,12 @@
-//! Functions that console scripts start, in the template of their package.
+//! Check of the functions that console scripts start: the template of the package must define them.
 
 use crate::Templates;
 use base::names::RelPath;
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::{Manifest, Package, ScriptTarget};
 
-/// Reports undefined functions.
-pub fn functions(manifest: &Manifest, templates: &Templates) -> Problems {
+/// Reports functions of scripts that the template of their package does not define.
+pub fn undefined_script_functions(manifest: &Manifest, templates: &Templates) -> Problems {
     let mut problems = Problems::new();
     for package in manifest.packages.values() {
         let Some(files) = templates.get(package.template()).filter(|f| !f.is_empty()) else {
@@ -14,10 +14,13 @@ pub fn functions(manifest: &Manifest, templates: &Templates) -> Problems {
         };
         for script in &package.scripts {
             if let ScriptTarget::Function(function) = &script.target.value
-                && let Some(label) = missing(package, function, files)
+                && let Some(label) = label_if_undefined(package, function, files)
             {
-                let name = &*script.name;
-                let message = format!("script `{name}` starts `{function}`, which does not exist");
+                let (package_name, name) = (&*package.name, &*script.name);
+                let message = format!(
+                    "script `{name}` of package `{package_name}` starts `{function}`, which does \
+                     not exist"
+                );
                 let problem = Problem::error(Code::ScriptTarget, message);
                 let problem = problem.label(&script.target.place, label);
                 let template = package.template();
@@ -28,20 +31,22 @@ pub fn functions(manifest: &Manifest, templates: &Templates) -> Problems {
     problems
 }
 
-fn missing(package: &Package, function: &str, files: &[(RelPath, String)]) -> Option<String> {
+fn label_if_undefined(
+    package: &Package,
+    function: &str,
+    files: &[(RelPath, String)],
+) -> Option<String> {
     let (module, object) = function.split_once(':')?;
     let modules: Vec<(String, &str)> = files.iter().filter_map(|(p, t)| module_of(p, t)).collect();
     let Some((_, text)) = modules.iter().find(|(name, _)| name == module) else {
         let names = modules.iter().map(|(name, _)| name.as_str());
         let near = nearest(module, names).map(|near| format!("; did you mean `{near}`?"));
-        let distribution = &*package.name;
-        return Some(format!(
-            "package `{distribution}` has no module `{module}`{}",
-            near.unwrap_or_default()
-        ));
+        let package = &*package.name;
+        let near = near.unwrap_or_default();
+        return Some(format!("package `{package}` has no module `{module}`{near}"));
     };
     let name = object.split('.').next().unwrap_or(object);
-    let names = defined(text);
+    let names = top_level_names(text);
     if names.contains(&name) {
         return None;
     }
@@ -49,7 +54,8 @@ fn missing(package: &Package, function: &str, files: &[(RelPath, String)]) -> Op
     Some(format!("`{module}` does not define it{}", near.unwrap_or_default()))
 }
 
-/// Modules of an sdist are below `src/NAME`.
+/// Returns the dotted name of a Python file inside the import package, with its text. The import
+/// package of an sdist is `src/NAME`.
 fn module_of<'t>(path: &RelPath, text: &'t str) -> Option<(String, &'t str)> {
     let stem = path.as_str().strip_suffix(".py")?;
     let stem = match stem.strip_prefix("src/") {
@@ -60,9 +66,13 @@ fn module_of<'t>(path: &RelPath, text: &'t str) -> Option<(String, &'t str)> {
     Some((stem.replace('/', "."), text))
 }
 
-fn defined(text: &str) -> Vec<&str> {
+/// Returns the names that lines at column 0 define or import. Names of an import in parentheses, or
+/// in an `if` or `try`, are not among them: a template must define its functions at the top. The
+/// `as` of an import is among them, because a name too many only misses an error.
+fn top_level_names(text: &str) -> Vec<&str> {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     let mut names = Vec::new();
+    // Blocks, comments and docstrings.
     for line in text.lines().filter(|line| !line.starts_with([' ', '\t', '#', '"'])) {
         let line = line.strip_prefix("async ").unwrap_or(line);
         let name = match line.strip_prefix("def ").or_else(|| line.strip_prefix("class ")) {
@@ -88,15 +98,16 @@ mod tests {
     #[test]
     fn names_at_the_top_of_a_module_are_defined() {
         let text = "from a import one, two as three\nasync def main():\n    def inner(): pass\nclass C(B):\nx: int = 1\ny = 2\n";
-        assert_eq!(defined(text), ["one", "two", "as", "three", "main", "C", "x", "y"]);
+        let expected = ["one", "two", "as", "three", "main", "C", "x", "y"];
+        assert_eq!(top_level_names(text), expected);
     }
 
     #[test]
     fn modules_are_below_the_import_package() {
-        let of = |path: &str| module_of(&path.parse().unwrap(), "").map(|(name, _)| name);
-        assert_eq!(of("src/demo/__main__.py").as_deref(), Some("__main__"));
-        assert_eq!(of("src/demo/a/__init__.py").as_deref(), Some("a"));
-        assert_eq!(of("a/b.py").as_deref(), Some("a.b"));
-        assert_eq!(of("LICENSE"), None);
+        let module = |path: &str| module_of(&path.parse().unwrap(), "").map(|(name, _)| name);
+        assert_eq!(module("src/demo/__main__.py").as_deref(), Some("__main__"));
+        assert_eq!(module("src/demo/a/__init__.py").as_deref(), Some("a"));
+        assert_eq!(module("a/b.py").as_deref(), Some("a.b"));
+        assert_eq!(module("LICENSE"), None);
     }
 }

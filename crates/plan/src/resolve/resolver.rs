@@ -1,3 +1,5 @@
+//! Resolver: makes the plan from the manifest, the catalog and the request.
+
 use std::collections::HashMap;
 
 use super::emptied::Emptied;
@@ -29,41 +31,43 @@ pub(super) fn plan(
     templates: &Templates,
     request: &Request,
 ) -> Result<(Plan, Problems), Problems> {
-    let (plan, problems) = attempt(manifest, catalog, templates, request)?;
+    let (plan, problems) = plan_despite_errors(manifest, catalog, templates, request)?;
     if problems.has_errors() { Err(problems) } else { Ok((plan, problems)) }
 }
 
-/// Plan even with errors; it must then not be executed.
-pub(super) fn attempt(
-    manifest: &Manifest,
+/// Returns a plan even if the problems have errors. Such a plan must not be executed.
+pub(super) fn plan_despite_errors(
+    whole_manifest: &Manifest,
     catalog: &Catalog,
     templates: &Templates,
     request: &Request,
 ) -> Result<(Plan, Problems), Problems> {
     let catalog = &*catalog.in_order();
-    let (mut targets, mut problems) = targets::resolve(manifest, catalog, request);
-    let unoffered = manifest.unoffered();
-    problems.extend(manifest.misspellings());
+    let (mut targets, mut problems) = targets::resolve(whole_manifest, catalog, request);
+    let unoffered = whole_manifest.unoffered();
+    problems.extend(whole_manifest.misspellings());
     let other_system = targets.other_system().map(|system| {
         let target = Target { mode: targets.mode, system };
-        (system, manifest.for_target(target))
+        (system, whole_manifest.for_target(target))
     });
     let other_system = other_system.as_ref().map(|(system, manifest)| (*system, manifest));
-    let (whole, manifest) = (manifest, &manifest.for_target(targets.target()));
+    let manifest = &whole_manifest.for_target(targets.target());
     if !problems.has_errors() {
         problems.extend(without_families(manifest, &targets));
     }
     let dists_of = |manifest| resolved_dists(manifest, &targets, targets::suffix(request));
-    let (dists, elsewhere) =
+    let (dists, dists_of_other_system) =
         match (dists_of(manifest), other_system.map_or(Ok(Vec::new()), |(_, m)| dists_of(m))) {
-            (Ok(dists), Ok(elsewhere)) => (dists, elsewhere),
+            (Ok(dists), Ok(of_other_system)) => (dists, of_other_system),
+            // One manifest makes both, so the other system mostly repeats these errors.
             (Err(more), _) | (_, Err(more)) => {
                 problems.extend(more);
                 return Err(problems);
             }
         };
     problems.extend(only::check(manifest, targets.mode, &dists, request));
-    post_release::refer_to_release(&mut targets, &dists.iter().chain(&elsewhere), request);
+    let all_dists = dists.iter().chain(&dists_of_other_system);
+    post_release::refer_to_release(&mut targets, &all_dists, request);
     let (generic, device): (Vec<&Artifact>, Vec<_>) =
         catalog.artifacts.iter().partition(|artifact| artifact.id.family.is_generic());
     let machine = machine(catalog);
@@ -71,14 +75,14 @@ pub(super) fn attempt(
     let licenses = licenses::by_artifact(manifest);
     Resolver {
         manifest,
-        whole,
-        other: other_system,
+        whole_manifest,
+        other_system,
         catalog,
         templates,
         request,
         targets: &targets,
-        all: &Dists::new(&dists),
-        elsewhere: &elsewhere,
+        dists: &Dists::new(&dists),
+        dists_of_other_system: &dists_of_other_system,
         generic: Layer::new(generic.into_iter()),
         device,
         license_texts,
@@ -88,6 +92,8 @@ pub(super) fn attempt(
     .run(problems, &unoffered)
 }
 
+/// Returns the machine of most libraries and programs, for the stubs and libraries that the plan
+/// generates; x86-64 for equal numbers.
 fn machine(catalog: &Catalog) -> StubMachine {
     let files = catalog.artifacts.iter().flat_map(|a| &a.entries).filter_map(CatalogEntry::elf);
     let hosts = files.filter(|f| matches!(f.kind, ElfKind::SharedLibrary | ElfKind::Executable));
@@ -101,14 +107,14 @@ fn machine(catalog: &Catalog) -> StubMachine {
 
 struct Resolver<'a> {
     manifest: &'a Manifest,
-    whole: &'a Manifest,
-    other: Option<(System, &'a Manifest)>,
+    whole_manifest: &'a Manifest,
+    other_system: Option<(System, &'a Manifest)>,
     catalog: &'a Catalog,
     templates: &'a Templates,
     request: &'a Request,
     targets: &'a Targets,
-    all: &'a Dists<'a>,
-    elsewhere: &'a [ResolvedDist<'a>],
+    dists: &'a Dists<'a>,
+    dists_of_other_system: &'a [ResolvedDist<'a>],
     generic: Layer<'a>,
     device: Vec<&'a Artifact>,
     license_texts: LicenseTexts<'a>,
@@ -117,7 +123,7 @@ struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    /// Errors among `problems` only prevent the plan, not further reports.
+    /// Continues after errors in `problems`, so that all errors are reported together.
     fn run(&self, problems: Problems, unoffered: &Problems) -> Result<(Plan, Problems), Problems> {
         let mut findings = Findings {
             problems,
@@ -126,7 +132,7 @@ impl Resolver<'_> {
                 .map(Note::from)
                 .collect(),
             selected: EntrySet::new(self.catalog),
-            run: EntrySet::new(self.catalog),
+            selected_by_runtime: EntrySet::new(self.catalog),
             emptied: Vec::new(),
         };
         findings.notes.extend(notes::without_isas(self.manifest, self.targets).map(Note::from));
@@ -134,10 +140,10 @@ impl Resolver<'_> {
         let filled = self.fill_runtime(&mut findings);
         let shipped = Owners::new(&filled);
         let filled_packages = by_package(&filled);
-        let set = runtime_data::Set::new(self.manifest, self.targets, self.all);
-        let offers = readme::offers(self.manifest, self.targets, self.all);
-        let mut made = Vec::new();
-        for dist in self.all.iter() {
+        let set = runtime_data::Set::new(self.manifest, self.targets, self.dists);
+        let offers = readme::offers(self.manifest, self.targets, self.dists);
+        let mut planned_dists = Vec::new();
+        for dist in self.dists.iter() {
             let distribution = match dist.package.kind {
                 PackageKind::Selector => self.selector(dist, &mut findings),
                 PackageKind::Runtime => {
@@ -151,14 +157,14 @@ impl Resolver<'_> {
                     self.license(dist, &mut distribution, &mut findings.problems);
                     let page = readme::Page {
                         manifest: self.manifest,
-                        other: self.other,
+                        other: self.other_system,
                         targets: self.targets,
                         offers: &offers,
                         dist,
                         distribution: &distribution,
                     };
                     distribution.metadata.description = Some(page.description());
-                    made.push((dist.clone(), distribution));
+                    planned_dists.push((dist.clone(), distribution));
                 }
                 Err(e) => findings.problems.push(
                     Problem::error(Code::ImpossibleName, e.to_string())
@@ -166,7 +172,7 @@ impl Resolver<'_> {
                 ),
             }
         }
-        self.check(made, &filled, findings)
+        self.check(planned_dists, &filled, findings)
     }
 }
 
@@ -176,15 +182,15 @@ struct Findings<'a> {
     /// Entries that packages take.
     selected: EntrySet<'a>,
     /// Entries that runtime packages take.
-    run: EntrySet<'a>,
+    selected_by_runtime: EntrySet<'a>,
     emptied: Vec<Emptied<'a>>,
 }
 
 impl Findings<'_> {
-    fn remember(&mut self, dist: &ResolvedDist<'_>, selection: &Selection<'_>) {
+    fn record_selection(&mut self, dist: &ResolvedDist<'_>, selection: &Selection<'_>) {
         self.selected.extend(&selection.owned);
         if dist.package.kind == PackageKind::Runtime {
-            self.run.extend(&selection.owned);
+            self.selected_by_runtime.extend(&selection.owned);
         }
         self.notes.extend(notes::shared(dist, selection).map(Note::from));
     }
@@ -196,7 +202,7 @@ mod tests {
     use crate::resolve::tests::catalog;
 
     #[test]
-    fn scripts_run_on_what_most_libraries_and_programs_are_for() {
+    fn the_machine_is_that_of_most_libraries_and_programs() {
         let (x, a) = ("a_lib_generic x so -\n", "a_lib_generic a so - machine=aarch64\n");
         let p = "a_lib_generic p exe machine=aarch64\n";
         let objects =

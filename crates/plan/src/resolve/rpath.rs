@@ -1,6 +1,6 @@
 use super::resolved_dist::{Dists, ResolvedDist};
 use base::names::RelPath;
-use binary::elf::{ElfFacts, Machine, Rpath, RpathEntry, rpath_text};
+use binary::elf::{ElfFacts, Machine, Rpath, RpathEntry, join_entries};
 use manifest::RpathRule;
 
 pub(super) fn directories(dist: &ResolvedDist<'_>, all: &Dists<'_>) -> Vec<RelPath> {
@@ -52,7 +52,7 @@ pub(super) fn new_rpath(
     let parent = parent.as_ref().map_or("", RelPath::as_str);
     let (mut entries, mut known): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
     for entry in Rpath::new(present).directories() {
-        let directory = entry.inside(parent);
+        let directory = entry.installed_directory(parent);
         let repeated = directory
             .as_ref()
             .map_or_else(|| entries.iter().any(|e| e == entry.as_str()), |d| known.contains(d));
@@ -67,14 +67,14 @@ pub(super) fn new_rpath(
             entries.push(format!("$ORIGIN/{}{directory}", "../".repeat(path.depth())));
         }
     }
-    let value = rpath_text(entries);
+    let value = join_entries(entries);
     let unchanged = facts.runpath.is_none() && facts.rpath.as_deref().unwrap_or_default() == value;
     (!unchanged && !value.is_empty()).then_some(value)
 }
 
 pub(super) fn converted(facts: &ElfFacts) -> Option<String> {
     let entries = Rpath::new(facts.runpath.as_deref()?).directories();
-    let value = rpath_text(entries.map(RpathEntry::as_str));
+    let value = join_entries(entries.map(RpathEntry::as_str));
     (!value.is_empty()).then_some(value)
 }
 

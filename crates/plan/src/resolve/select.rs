@@ -68,8 +68,8 @@ impl Matched<'_> {
 }
 
 impl<'a> SelectionTrace<'a> for Matched<'a> {
-    fn on_match(&mut self, _: &'a ArtifactId, said: RuleMatch<'a>) {
-        if let RuleMatch::Includes(rule) | RuleMatch::Excludes(rule) = said {
+    fn on_match(&mut self, _: &'a ArtifactId, rule_match: RuleMatch<'a>) {
+        if let RuleMatch::Includes(rule) | RuleMatch::Excludes(rule) = rule_match {
             self.globs.insert(std::ptr::from_ref(rule));
         }
     }
@@ -248,11 +248,11 @@ fn take<'a>(
     for entry in &artifact.entries {
         let item = Item { artifact, entry };
         let is_directory = matches!(entry.kind, EntryKind::Directory);
-        let narrowed = narrowing.narrow(entry, |said| {
+        let narrowed = narrowing.narrow(entry, |rule_match| {
             if is_directory {
-                trace.on_directory_match(&artifact.id, said);
+                trace.on_directory_match(&artifact.id, rule_match);
             } else {
-                trace.on_match(&artifact.id, said);
+                trace.on_match(&artifact.id, rule_match);
             }
         });
         match narrowed {
@@ -297,11 +297,12 @@ impl<'a> Narrowing<'a> {
         entry: &CatalogEntry,
         mut on_match: impl FnMut(RuleMatch<'a>),
     ) -> Narrowed<'a> {
-        let mut fits = |rules: &'a Rules<PathRule>, said: fn(&'a PathRule) -> RuleMatch<'a>| {
+        let mut fits = |rules: &'a Rules<PathRule>,
+                        rule_match: fn(&'a PathRule) -> RuleMatch<'a>| {
             let mut first = None;
             let fits = |r: &&PathRule| matches(&r.glob, entry);
             for rule in rules.possible(entry.path.as_str()).map(|(_, rule)| rule).filter(fits) {
-                on_match(said(rule));
+                on_match(rule_match(rule));
                 first = first.or(Some(&rule.glob.place));
             }
             first

@@ -111,7 +111,7 @@ impl<'a> Builder<'a> {
 
     fn tidy(&self, item: Item<'_>, directory: &Path) -> io::Result<()> {
         match item {
-            Item::Project(project) if self.keeps_work(item) && !self.settings.anew => {
+            Item::Project(project) if self.keeps_work(item) && !self.settings.rebuild => {
                 let versions = project.pythons.iter().map(|version| directory.join(version));
                 versions.chain([directory.to_owned()]).try_for_each(|place| resume::tidy(&place))
             }

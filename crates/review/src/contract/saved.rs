@@ -56,7 +56,7 @@ impl Saved {
     ///
     /// # Errors
     /// Fails unless the text is a JSON object.
-    pub fn is_one(text: &str) -> serde_json::Result<bool> {
+    pub fn is_contract(text: &str) -> serde_json::Result<bool> {
         Ok(serde_json::from_str::<Kind>(text)?.packages.is_some())
     }
 

@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use super::built::Built;
 use super::contents::{Area, EntryContent, File, Package};
 use super::difference::Difference;
-use super::rpath::{self, Searched};
+use super::rpath::{self, FileRpath};
 use super::translate::Translation;
 use binary::elf::stub::StubMachine;
 use binary::loader::Linked;
@@ -144,8 +144,8 @@ impl<'c, 'a> Comparison<'c, 'a> {
         }
         let (old_path, new_path) = (self.old.installed(old), self.new.installed(new));
         let difference = rpath::difference(
-            &Searched { rpath: was, at: &old_path },
-            &Searched { rpath: is, at: &new_path },
+            &FileRpath { rpath: was, file: &old_path },
+            &FileRpath { rpath: is, file: &new_path },
             self.words.0,
         );
         if same_place && new.area == Area::Platform {
@@ -159,8 +159,8 @@ impl<'c, 'a> Comparison<'c, 'a> {
         if translated == is {
             return None;
         }
-        let from = rpath::follow(&self.words.0.path(&self.old.installed(old)), &translated);
-        let new_target = rpath::follow(&self.new.installed(new), is);
+        let from = rpath::resolve_link(&self.words.0.path(&self.old.installed(old)), &translated);
+        let new_target = rpath::resolve_link(&self.new.installed(new), is);
         let below_platform_dir = |path: String| {
             path.strip_prefix(self.new.platform_dir.unwrap_or_default())
                 .and_then(|p| p.strip_prefix('/'))

@@ -15,8 +15,8 @@ mod offered;
 mod packages;
 mod platform;
 mod python;
-mod said;
 mod size;
+mod texts;
 
 use offered::Offered;
 
@@ -157,7 +157,7 @@ pub(super) fn find(compared: &Compared<'_, '_>) -> Vec<Loss> {
     contract::find(compared, &offered, &mut findings);
     size::find(compared, &mut findings);
     let mut losses: Vec<Loss> =
-        findings.0.into_iter().map(|(group, things)| said::loss(group, things)).collect();
+        findings.0.into_iter().map(|(group, things)| texts::loss(group, things)).collect();
     losses.sort_by_key(|loss| (loss.allowed.is_some(), loss.kind, std::cmp::Reverse(loss.size)));
     losses
 }

@@ -34,7 +34,7 @@ impl<'m> Input<'m> {
         let risky = |kind| {
             matches!(
                 kind,
-                FaultKind::Disagree | FaultKind::Feature | FaultKind::Name | FaultKind::Kind
+                FaultKind::Disagree | FaultKind::Feature | FaultKind::Name | FaultKind::SpecialFile
             )
         };
         if let Some(fault) = WheelFile::read(path)?.faults().iter().find(|fault| risky(fault.kind))

@@ -5,18 +5,18 @@ use indexmap::IndexMap;
 /// Group of console commands.
 pub const CONSOLE_SCRIPTS: &str = "console_scripts";
 
-/// Named Python object.
+/// One line of `entry_points.txt`: a name for a Python object, in a group.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct EntryPoint {
     /// Group ([`CONSOLE_SCRIPTS`]).
     pub group: String,
     /// Name; for commands the file name.
     pub name: String,
-    /// `package.module:attribute`.
-    pub object: String,
+    /// Text after `=`: `package.module:attribute`, sometimes with `[extras]`.
+    pub reference: String,
 }
 
-/// Object of an entry point.
+/// Parsed reference of an entry point.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Object<'e> {
     /// Dotted name of the module.
@@ -25,7 +25,8 @@ pub struct Object<'e> {
     pub attribute: Option<&'e str>,
 }
 
-/// Matches Python identifiers with dots between them; reserved words are not refused.
+/// Returns whether the text is a dotted Python name. Keywords pass, because installers do not check
+/// them either.
 pub fn is_dotted(text: &str) -> bool {
     let is_identifier = |text: &str| {
         text.starts_with(|c: char| c.is_alphabetic() || c == '_')
@@ -35,53 +36,55 @@ pub fn is_dotted(text: &str) -> bool {
 }
 
 impl EntryPoint {
-    /// Returns whether installers make a program of the entry.
+    /// Returns whether installers create a command for the entry.
     pub fn is_script(&self) -> bool {
         matches!(&*self.group, CONSOLE_SCRIPTS | "gui_scripts")
     }
 
-    /// Parses the object; `None` if installers reject the entry.
+    /// Parses the reference; `None` if installers reject the entry.
     pub fn object(&self) -> Option<Object<'_>> {
         // Brackets contain extras required by the entry.
-        let object = self.object.split('[').next().unwrap_or_default().trim();
-        let (module, attribute) = object
-            .split_once(':')
-            .map_or((object, None), |(module, attribute)| (module.trim(), Some(attribute.trim())));
-        let sound = !self.group.is_empty()
+        let reference = self.reference.split('[').next().unwrap_or_default().trim();
+        let (module, attribute) =
+            reference.split_once(':').map_or((reference, None), |(module, attribute)| {
+                (module.trim(), Some(attribute.trim()))
+            });
+        let is_well_formed = !self.group.is_empty()
             && !self.name.is_empty()
             && is_dotted(module)
             && attribute.is_none_or(is_dotted);
-        (sound && (attribute.is_some() || !self.is_script()))
+        (is_well_formed && (attribute.is_some() || !self.is_script()))
             .then_some(Object { module, attribute })
     }
 }
 
-/// Entry point that installers reject or misinterpret.
+/// Entry point that this writer refuses. It is stricter than installers, which accept plug-ins
+/// without an attribute and extras: rockpack writes neither.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EntryPointError {
     /// Invalid group.
-    #[error("`{group}` is not the name of a group of entry points")]
+    #[error("invalid entry point group `{}`: use letters, digits and `_`, with `.` between words", .group.escape_debug())]
     Group {
         /// Group.
         group: String,
     },
     /// Invalid name.
-    #[error("`{}` is not the name of an entry point: use letters, digits, `.`, `-`, `_` and `+`", .name.escape_debug())]
+    #[error("invalid entry point name `{}`: use letters, digits, `.`, `-`, `_` and `+`, and not only dots", .name.escape_debug())]
     Name {
         /// Name.
         name: String,
     },
-    /// Invalid object.
-    #[error("the entry point `{name}` has the object `{}`: write `package.module:function`", .object.escape_debug())]
-    Object {
+    /// Invalid reference.
+    #[error("invalid object `{}` of the entry point `{name}`: write `package.module:function`", .reference.escape_debug())]
+    Reference {
         /// Entry.
         name: String,
-        /// Object.
-        object: String,
+        /// Reference.
+        reference: String,
     },
     /// Duplicate name in a group.
-    #[error("the group {group} has the entry point `{name}` twice")]
-    Twice {
+    #[error("duplicate entry point `{name}` in the group `{group}`")]
+    Duplicate {
         /// Group.
         group: String,
         /// Name.
@@ -89,24 +92,25 @@ pub enum EntryPointError {
     },
 }
 
-/// Formats the file in order of first occurrence.
+/// Formats `entry_points.txt`. Groups, and the entries of each, keep the order of `entries`.
 ///
 /// # Errors
 /// If an entry is malformed or a duplicate.
 pub fn entry_points(entries: &[EntryPoint]) -> Result<String, EntryPointError> {
     let mut groups: IndexMap<&str, IndexMap<&str, &str>> = IndexMap::new();
     for entry in entries {
-        check(entry)?;
+        validate(entry)?;
         let group = groups.entry(&entry.group).or_default();
-        if group.insert(&entry.name, &entry.object).is_some() {
-            return Err(EntryPointError::Twice {
+        if group.insert(&entry.name, &entry.reference).is_some() {
+            return Err(EntryPointError::Duplicate {
                 group: entry.group.clone(),
                 name: entry.name.clone(),
             });
         }
     }
     let lines = |entries: IndexMap<&str, &str>| {
-        entries.iter().flat_map(|(name, object)| [*name, " = ", *object, "\n"]).collect::<String>()
+        let parts = entries.iter().flat_map(|(name, reference)| [*name, " = ", *reference, "\n"]);
+        parts.collect::<String>()
     };
     let sections: Vec<String> = groups
         .into_iter()
@@ -115,22 +119,28 @@ pub fn entry_points(entries: &[EntryPoint]) -> Result<String, EntryPointError> {
     Ok(sections.join("\n"))
 }
 
-fn check(entry: &EntryPoint) -> Result<(), EntryPointError> {
-    let EntryPoint { group, name, object } = entry;
-    if !group.split('.').all(|word| !word.is_empty() && word.chars().all(in_word)) {
+fn validate(entry: &EntryPoint) -> Result<(), EntryPointError> {
+    let EntryPoint { group, name, reference } = entry;
+    if !group.split('.').all(|word| !word.is_empty() && word.chars().all(is_word_char)) {
         return Err(EntryPointError::Group { group: group.clone() });
     }
-    if name.is_empty() || !name.chars().all(|c| in_word(c) || matches!(c, '.' | '-' | '+')) {
+    // The name of a command is its file name, and `.` and `..` are directories.
+    if name.chars().all(|c| c == '.')
+        || !name.chars().all(|c| is_word_char(c) || matches!(c, '.' | '-' | '+'))
+    {
         return Err(EntryPointError::Name { name: name.clone() });
     }
-    let plain = object.chars().all(|c| in_word(c) || matches!(c, '.' | ':'));
-    if !plain || entry.object().is_none_or(|object| object.attribute.is_none()) {
-        return Err(EntryPointError::Object { name: name.clone(), object: object.clone() });
+    let is_plain = reference.chars().all(|c| is_word_char(c) || matches!(c, '.' | ':'));
+    if !is_plain || entry.object().is_none_or(|object| object.attribute.is_none()) {
+        return Err(EntryPointError::Reference {
+            name: name.clone(),
+            reference: reference.clone(),
+        });
     }
     Ok(())
 }
 
-fn in_word(c: char) -> bool {
+fn is_word_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
@@ -138,12 +148,12 @@ fn in_word(c: char) -> bool {
 mod tests {
     use super::*;
 
-    fn entry(group: &str, name: &str, object: &str) -> EntryPoint {
-        EntryPoint { group: group.into(), name: name.into(), object: object.into() }
+    fn entry(group: &str, name: &str, reference: &str) -> EntryPoint {
+        EntryPoint { group: group.into(), name: name.into(), reference: reference.into() }
     }
 
     #[test]
-    fn entries_stand_in_their_groups() {
+    fn formats_entries_by_group() {
         let entries = [
             entry(CONSOLE_SCRIPTS, "tool++", "pkg._cli:main"),
             entry("pkg.plugins", "one", "pkg:One.make"),
@@ -155,34 +165,35 @@ mod tests {
     }
 
     #[test]
-    fn what_breaks_the_file_is_refused() {
-        for (group, name, object) in [
-            ("a]\n[b", "n", "m:f"),
-            ("", "n", "m:f"),
-            ("g", "", "m:f"),
-            ("g", "a = b", "m:f"),
-            ("g", "a\nb", "m:f"),
-            ("g", "../n", "m:f"),
-            ("g", "n", "m"),
-            ("g", "n", "m:"),
-            ("g", "n", "m:f:g"),
-            ("g", "n", "m:1f"),
-            ("g", "n", "m..n:f"),
-            ("g", "n", "m:f\n"),
-        ] {
-            assert!(
-                entry_points(&[entry(group, name, object)]).is_err(),
-                "{group:?} {name:?} {object:?}"
-            );
+    fn rejects_malformed_groups_names_and_references() {
+        let error = |group: &str, name: &str, reference: &str| {
+            entry_points(&[entry(group, name, reference)]).unwrap_err()
+        };
+        for group in ["", "a]\n[b", "a..b", "a b"] {
+            let expected = EntryPointError::Group { group: group.to_owned() };
+            assert_eq!(error(group, "n", "m:f"), expected, "{group:?}");
         }
+        for name in ["", "a = b", "a\nb", "../n", ".", ".."] {
+            let expected = EntryPointError::Name { name: name.to_owned() };
+            assert_eq!(error("g", name, "m:f"), expected, "{name:?}");
+        }
+        for reference in ["m", "m:", "m:f:g", "m:1f", "m..n:f", "m:f\n", "m:f [x]"] {
+            let (name, reference) = ("n".to_owned(), reference.to_owned());
+            let found = error("g", "n", &reference);
+            assert_eq!(found, EntryPointError::Reference { name, reference });
+        }
+        assert_eq!(
+            error("a]\n[b", "n", "m:f").to_string(),
+            "invalid entry point group `a]\\n[b`: use letters, digits and `_`, with `.` between words"
+        );
     }
 
     #[test]
-    fn a_name_comes_once_a_group() {
-        let twice = [entry("g", "n", "m:f"), entry("g", "n", "m:g")];
+    fn rejects_a_duplicate_name_in_a_group() {
+        let duplicates = [entry("g", "n", "m:f"), entry("g", "n", "m:g")];
         assert_eq!(
-            entry_points(&twice).unwrap_err().to_string(),
-            "the group g has the entry point `n` twice"
+            entry_points(&duplicates).unwrap_err().to_string(),
+            "duplicate entry point `n` in the group `g`"
         );
         assert!(entry_points(&[entry("g", "n", "m:f"), entry("h", "n", "m:f")]).is_ok());
     }

@@ -116,7 +116,8 @@ impl Directory {
         for (at, pair) in self.by_name.windows(2).enumerate() {
             let is_reported = at > 0 && is_same_name(self.by_name[at - 1], pair[0]);
             if is_same_name(pair[0], pair[1]) && !is_reported {
-                let fault = Fault::new(FaultKind::Twice, "there twice").of(&entries[pair[0]].name);
+                let fault =
+                    Fault::new(FaultKind::DuplicateName, "there twice").of(&entries[pair[0]].name);
                 self.faults.push(fault);
             }
         }

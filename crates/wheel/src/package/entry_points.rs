@@ -60,7 +60,7 @@ impl EntryPoints {
             CONSOLE_SCRIPTS => entry.name.clone(),
             group => format!("[{group}] {}", entry.name),
         };
-        self.entries.iter().map(|entry| (name(entry), entry.object.clone())).collect()
+        self.entries.iter().map(|entry| (name(entry), entry.reference.clone())).collect()
     }
 
     /// Some installers reject a repeated section or name, others take the last.
@@ -72,10 +72,10 @@ impl EntryPoints {
     }
 
     fn line(&mut self, group: &str, line: &str) {
-        let entry = line.split_once('=').map(|(name, object)| EntryPoint {
+        let entry = line.split_once('=').map(|(name, reference)| EntryPoint {
             group: group.to_owned(),
             name: name.trim().to_owned(),
-            object: object.trim().to_owned(),
+            reference: reference.trim().to_owned(),
         });
         if entry.as_ref().and_then(EntryPoint::object).is_none() {
             let fault = Fault::new(FaultKind::EntryPoint, "a line is not an entry point");
@@ -125,7 +125,7 @@ fn script_fault(script: &EntryPoint, line: &str) -> Option<Fault> {
     }
     let is_read = !script.name.contains(char::is_whitespace)
         && !script.name.starts_with('[')
-        && is_object(&script.object);
+        && is_object(&script.reference);
     (!is_read)
         .then(|| fault("a script that some installers reject or make under another name", line))
 }

@@ -11,7 +11,7 @@ pub struct Fault {
     pub kind: FaultKind,
     /// Member at fault, if any.
     pub member: Option<String>,
-    /// Description, identical for equal faults.
+    /// Description without details of the member, so that reports can group equal faults.
     pub what: Cow<'static, str>,
     /// Detail of this member.
     pub detail: Option<String>,
@@ -26,8 +26,8 @@ pub enum FaultKind {
     Feature,
     /// Different headers of one member.
     Disagree,
-    /// Differences without effect on readers.
-    Idle,
+    /// Different times or flags in the headers of one member, without effect on readers.
+    HarmlessDifference,
     /// Ambiguous headers.
     Ambiguous,
     /// Useless archive comment.
@@ -42,14 +42,14 @@ pub enum FaultKind {
     Name,
     /// Link out of the package, or hard link without a file.
     Link,
-    /// Member below a file or link.
-    Below,
-    /// Special file.
-    Kind,
+    /// Member below a file or link, or file in place of a directory.
+    Nested,
+    /// Special file, or link where none is permitted.
+    SpecialFile,
     /// Unsafe permissions.
     Mode,
-    /// Name of two members.
-    Twice,
+    /// Two members with one name.
+    DuplicateName,
     /// Bytes outside all members.
     Stray,
 }
@@ -65,12 +65,14 @@ impl From<&Refusal> for FaultKind {
     fn from(refusal: &Refusal) -> Self {
         match refusal {
             Refusal::Name(_) => Self::Name,
-            Refusal::Twice => Self::Twice,
-            Refusal::Below(_) | Refusal::Above => Self::Below,
+            Refusal::Twice => Self::DuplicateName,
+            Refusal::Below(_) | Refusal::Above => Self::Nested,
             Refusal::Outside(_) | Refusal::Circle(_) | Refusal::NoFile(_) | Refusal::Target(_) => {
                 Self::Link
             }
-            Refusal::Link | Refusal::Sparse | Refusal::Special => Self::Kind,
+            // A link in a wheel is a member of the wrong kind, as installers write it as a text file;
+            // `Link` is for links where they are permitted, with an unsafe target.
+            Refusal::Link | Refusal::Sparse | Refusal::Special => Self::SpecialFile,
             Refusal::Ambiguous(_) => Self::Ambiguous,
         }
     }
@@ -84,16 +86,19 @@ impl Fault {
 
     /// Reason to reject the package: readers would see different members, or unpack them outside
     /// the target.
-    pub fn refusal(&self) -> Option<String> {
-        use FaultKind::{Ambiguous, Below, Broken, Kind, Link, MetadataDirectory, Name, Twice};
+    pub fn rejection_reason(&self) -> Option<String> {
+        use FaultKind::{
+            Ambiguous, Broken, DuplicateName, Link, MetadataDirectory, Name, Nested, SpecialFile,
+        };
         let Self { kind, what, member, detail } = self;
-        let refused = match kind {
-            Broken | Name | Link | Below | Kind | Twice | Ambiguous => true,
-            // Without a directory, the caller reports missing metadata.
+        let is_rejected = match kind {
+            Broken | Name | Link | Nested | SpecialFile | DuplicateName | Ambiguous => true,
+            // `detail` lists the directories if there are several. Without one, the caller reports
+            // missing metadata, and names the file.
             MetadataDirectory => detail.is_some(),
             _ => false,
         };
-        if !refused {
+        if !is_rejected {
             return None;
         }
         let member = member.iter().map(|member| format!("`{}`: ", member.escape_debug()));

@@ -66,7 +66,7 @@ impl Sdist {
         if let Some(error) = sdist.broken.take() {
             return Err(error);
         }
-        match sdist.faults.iter().find_map(Fault::refusal) {
+        match sdist.faults.iter().find_map(Fault::rejection_reason) {
             Some(refusal) => Err(io::Error::new(io::ErrorKind::InvalidData, refusal)),
             None => Ok(sdist),
         }

@@ -66,7 +66,7 @@ impl WheelFile {
 
     /// Renames the wheel to its future file name.
     #[must_use]
-    pub fn called(mut self, file_name: &str) -> Self {
+    pub fn with_file_name(mut self, file_name: &str) -> Self {
         self.path.set_file_name(file_name);
         self
     }
@@ -102,7 +102,7 @@ impl WheelFile {
     /// If the name is invalid, a member is unsafe, or there is not exactly one metadata directory.
     pub fn sound(&self) -> Result<(WheelName, &str), OpenError> {
         let (name, path) = (self.file_name().parse()?, &self.path);
-        if let Some(reason) = self.faults.iter().find_map(Fault::refusal) {
+        if let Some(reason) = self.faults.iter().find_map(Fault::rejection_reason) {
             return Err(OpenError::Zip { path: path.clone(), reason });
         }
         let has_metadata = |info: &&str| self.zip.find(&format!("{info}/METADATA")).is_some();

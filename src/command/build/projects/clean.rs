@@ -6,7 +6,7 @@ use base::text::counted;
 use plan::Plan;
 use projects::{Settings, Snapshot};
 
-use super::not_built;
+use super::failure_of;
 use crate::cli::BuildArgs;
 use crate::failure::Failure;
 
@@ -20,7 +20,7 @@ pub fn check(args: &BuildArgs, plan: &Plan, settings: &Settings) -> Result<(), F
     let Some(root) = settings.sources.as_ref().filter(|_| !plan.projects.is_empty()) else {
         return Ok(());
     };
-    let snapshots = projects::snapshots(plan, root).map_err(|e| not_built(&e.into()))?;
+    let snapshots = projects::snapshots(plan, root).map_err(|e| failure_of(&e.into()))?;
     let (mut problems, mut directories): (_, Vec<&RelPath>) = (Problems::new(), Vec::new());
     for snapshot in snapshots.values().filter(|snapshot| snapshot.content.is_dirty()) {
         if !directories.contains(&&snapshot.directory) {

@@ -101,7 +101,7 @@ impl<R: ReadAt> Work<'_, R> {
         self.divide(pages);
         self.builder.update_own_header();
         self.builder.write_table(|offset| pages.moved(offset))?;
-        let tail = tail::written(self.fat, &mut self.builder, pages)?;
+        let tail = tail::write_tail(self.fat, &mut self.builder, pages)?;
         let mut overlays = self.builder.overlays()?;
         for overlay in &mut overlays {
             overlay.offset = pages.moved(overlay.offset);
@@ -136,7 +136,7 @@ impl<R: ReadAt> Work<'_, R> {
             };
             let mut place = None;
             if block.is_strings {
-                let bytes = self.builder.old(block.start, block.end - block.start)?;
+                let bytes = self.builder.old_bytes(block.start, block.end - block.start)?;
                 let new_place = append(&bytes)?;
                 let size = self.builder.strings.size;
                 self.builder.set_strings(TablePlace { size, ..new_place });
@@ -181,7 +181,7 @@ impl<R: ReadAt> Work<'_, R> {
         let (fat, marker) = (self.fat, pages.marker.start);
         for record in &fat.records.list {
             let offset = self.offset_of(record.address, RECORD as u64)?;
-            let old = self.builder.old(offset, RECORD as u64)?;
+            let old = self.builder.old_bytes(offset, RECORD as u64)?;
             self.builder.write(offset, &fat.records.redirected(record, &old, 0, marker))?;
             if let Some(addend) = record.addend {
                 self.builder.write(self.offset_of(addend, 8)?, &marker.to_le_bytes())?;

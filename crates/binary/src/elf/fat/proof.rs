@@ -7,7 +7,7 @@ use crate::ReadAt;
 use crate::elf::error::ElfError;
 use crate::elf::header::{Section, Segment, read_bytes};
 use crate::elf::info::{ElfInfo, inspect};
-use crate::elf::verify::{Freed, verify_freed};
+use crate::elf::verify::{RemovedSection, verify_removal};
 use crate::elf::violation::Violation;
 use crate::fat::{ADDRESS, FatError, RECORD, not_zero};
 use base::names::offload::MARKER;
@@ -25,12 +25,12 @@ impl FatElf {
         marker: &[u8],
     ) -> Result<(), FatError> {
         let now = inspect(new)?;
-        let freed = Freed {
+        let removed = RemovedSection {
             section: self.section,
             addresses: super::addresses(self.section()),
             changed: changed(self),
         };
-        verify_freed(old, new, &freed).map_err(ElfError::Verification)?;
+        verify_removal(old, new, &removed).map_err(ElfError::Verification)?;
         let proof = Proof { fat: self, now: &now, old, new };
         let address = proof.marker(marker)?;
         proof.bundles(address)?;

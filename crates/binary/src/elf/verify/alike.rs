@@ -7,7 +7,7 @@ use object::elf::{self, DynamicTag, Sym64};
 use object::endian::LittleEndian as LE;
 
 use super::names::{name_of, needed, versioned};
-use super::{Both, unreadable};
+use super::{Comparison, unreadable};
 use crate::ReadAt;
 use crate::elf::format::records;
 use crate::elf::header::{Section, Segment, read_bytes};
@@ -24,56 +24,57 @@ pub fn alike(one: &impl ReadAt, other: &impl ReadAt) -> Result<(), Vec<Violation
     let ways: [(&ElfInfo, &dyn ReadAt, &ElfInfo, &dyn ReadAt); 2] =
         [(&first, one, &second, other), (&second, other, &first, one)];
     let mut violations = Vec::new();
-    for (old, before, new, after) in ways {
-        Both { old, new, before, after, plan: None, freed: None }.check_alike(&mut violations);
+    for (old, old_file, new, new_file) in ways {
+        let comparison = Comparison { old, new, old_file, new_file, plan: None, removed: None };
+        comparison.check_alike(&mut violations);
     }
     // The second way repeats symmetric differences.
     violations.dedup_by(|a, b| a.invariant == b.invariant);
     if violations.is_empty() { Ok(()) } else { Err(violations) }
 }
 
-impl Both<'_> {
-    fn check_alike(&self, found: &mut Vec<Violation>) {
+impl Comparison<'_> {
+    fn check_alike(&self, violations: &mut Vec<Violation>) {
         let kinds = [self.old, self.new].map(ElfInfo::kind);
-        check(found, "I8", kinds[0] == kinds[1] && kinds[0].is_editable(), || {
+        check(violations, "I8", kinds[0] == kinds[1] && kinds[0].is_editable(), || {
             format!("the files are {:?} and {:?}", kinds[0], kinds[1])
         });
-        check(found, "I8", self.old.sections.iter().any(Section::is_allocated), || {
+        check(violations, "I8", self.old.sections.iter().any(Section::is_allocated), || {
             "without sections the ends of tables are unknown".to_owned()
         });
-        if !found.is_empty() {
+        if !violations.is_empty() {
             return;
         }
-        self.check_header(found);
-        self.check_equal_names(found);
-        self.check_equal_entries(found);
-        self.check_equal_segments(found);
-        self.check_equal_notes(found);
-        self.check_equal_symbols(found);
-        self.check_tables_but(&[elf::DT_SYMTAB], found);
-        self.check_version_needs(found);
-        self.check_equal_sections(found);
+        self.check_header(violations);
+        self.check_equal_names(violations);
+        self.check_equal_entries(violations);
+        self.check_equal_segments(violations);
+        self.check_equal_notes(violations);
+        self.check_equal_symbols(violations);
+        self.check_tables_but(&[elf::DT_SYMTAB], violations);
+        self.check_version_needs(violations);
+        self.check_equal_sections(violations);
     }
 
-    fn check_equal_names(&self, found: &mut Vec<Violation>) {
+    fn check_equal_names(&self, violations: &mut Vec<Violation>) {
         let names = |info| (name_of(info, elf::DT_SONAME).map(<[u8]>::to_vec), needed(info));
         let pair = (names(self.old), names(self.new));
-        check(found, "I11", pair.0 == pair.1, || "DT_SONAME or DT_NEEDED differs".to_owned());
+        check(violations, "I11", pair.0 == pair.1, || "DT_SONAME or DT_NEEDED differs".to_owned());
         let loaders = (&self.old.interpreter, &self.new.interpreter);
-        check(found, "I13", loaders.0 == loaders.1, || "the loader's name differs".to_owned());
+        check(violations, "I13", loaders.0 == loaders.1, || "the loader's name differs".to_owned());
         let versions = |info: &ElfInfo| -> Option<Vec<Vec<u8>>> {
             let strings = info.strings.as_ref()?;
             let tables = info.needs.entries.iter().chain(&info.definitions.entries);
             tables.flat_map(|it| &it.names).map(|at| Some(strings.get(*at)?.to_vec())).collect()
         };
         let files = versioned(self.old) == versioned(self.new);
-        check(found, "I9", files && versions(self.old) == versions(self.new), || {
+        check(violations, "I9", files && versions(self.old) == versions(self.new), || {
             "a version has another name".to_owned()
         });
     }
 
     /// Entries without those of the tables that editors move, in any order.
-    fn check_equal_entries(&self, found: &mut Vec<Violation>) {
+    fn check_equal_entries(&self, violations: &mut Vec<Violation>) {
         let is_compared = |tag: DynamicTag| tag != elf::DT_NULL && !super::tables::is_edited(tag);
         let entries = |info: &ElfInfo| {
             let entries = info.dynamic.iter().flat_map(|dynamic| &dynamic.entries);
@@ -82,25 +83,25 @@ impl Both<'_> {
             entries.sort_unstable();
             entries
         };
-        check(found, "I18", entries(self.old) == entries(self.new), || {
+        check(violations, "I18", entries(self.old) == entries(self.new), || {
             "a dynamic entry differs".to_owned()
         });
     }
 
-    fn check_equal_segments(&self, found: &mut Vec<Violation>) {
+    fn check_equal_segments(&self, violations: &mut Vec<Violation>) {
         let kinds = [elf::PT_TLS, elf::PT_GNU_RELRO, elf::PT_GNU_STACK, elf::PT_GNU_EH_FRAME];
         let part = |it: &Segment| (it.flags.0, it.address, it.file_size, it.memory_size);
         for kind in kinds {
             let parts = |info: &ElfInfo| info.segment(kind).map(part);
             let pair = (parts(self.old), parts(self.new));
-            check(found, "I18", pair.0 == pair.1, || {
+            check(violations, "I18", pair.0 == pair.1, || {
                 format!("the program header of type {:#x} differs", kind.0)
             });
         }
     }
 
     /// Notes by their bytes: editors move their sections, and divide their program header.
-    fn check_equal_notes(&self, found: &mut Vec<Violation>) {
+    fn check_equal_notes(&self, violations: &mut Vec<Violation>) {
         let notes = |info: &ElfInfo, file: &dyn ReadAt| {
             let sections = info.sections.iter();
             let notes = sections.filter(|it| it.kind == elf::SHT_NOTE && it.is_allocated());
@@ -110,28 +111,30 @@ impl Both<'_> {
             notes.sort();
             notes
         };
-        let is_equal = notes(self.old, self.before) == notes(self.new, self.after);
-        check(found, "I13", is_equal, || "a note differs".to_owned());
+        let is_equal = notes(self.old, self.old_file) == notes(self.new, self.new_file);
+        check(violations, "I13", is_equal, || "a note differs".to_owned());
     }
 
     /// Symbols by name: their strings can be elsewhere, and the section of a defined one has
     /// another number.
-    fn check_equal_symbols(&self, found: &mut Vec<Violation>) {
-        let (old, new) = (named(self.old, self.before), named(self.new, self.after));
-        check(found, "I15", old.is_some() && old == new, || "a dynamic symbol differs".to_owned());
+    fn check_equal_symbols(&self, violations: &mut Vec<Violation>) {
+        let (old, new) = (named(self.old, self.old_file), named(self.new, self.new_file));
+        check(violations, "I15", old.is_some() && old == new, || {
+            "a dynamic symbol differs".to_owned()
+        });
     }
 
     /// Code and data by address; a section without bytes in the file needs its memory.
-    fn check_equal_sections(&self, found: &mut Vec<Violation>) {
+    fn check_equal_sections(&self, violations: &mut Vec<Violation>) {
         for section in self.old.sections.iter().filter(|it| it.is_allocated() && it.size > 0) {
             let thread_local = section.flags & elf::SHF_TLS.0 != 0 && !section.has_bytes();
             let (old, new) = (flags_at(self.old, section), flags_at(self.new, section));
             let moved = self.may_move(section);
-            check(found, "I7", thread_local || moved || old == new, || {
+            check(violations, "I7", thread_local || moved || old == new, || {
                 format!("address {:#x} has other permissions", section.address)
             });
         }
-        self.check_fixed_sections(found);
+        self.check_fixed_sections(violations);
     }
 
     fn may_move(&self, section: &Section) -> bool {
@@ -150,12 +153,12 @@ impl Both<'_> {
         tables.contains(&section.kind) || Some(section.address) == interpreter
     }
 
-    fn check_fixed_sections(&self, found: &mut Vec<Violation>) {
+    fn check_fixed_sections(&self, violations: &mut Vec<Violation>) {
         let sections = self.old.sections.iter().filter(|it| it.is_allocated() && it.has_bytes());
         for section in sections.filter(|section| !self.may_move(section)) {
             let difference = self.difference_at(section.address, section.size);
             if let Some(detail) = difference.unwrap_or_else(|error| Some(error.to_string())) {
-                found.push(Violation { invariant: "I17", detail });
+                violations.push(Violation { invariant: "I17", detail });
             }
         }
     }

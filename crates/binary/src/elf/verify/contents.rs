@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use object::elf;
 
-use super::Both;
+use super::Comparison;
 use super::tables::ADDRESSES;
 use crate::elf::header::Section;
 use crate::elf::info::ElfInfo;
@@ -26,9 +26,9 @@ struct Difference {
     new: u8,
 }
 
-impl Both<'_> {
+impl Comparison<'_> {
     /// Checks I15 and I17: bytes referred to by loaders, symbols and relocations are unchanged.
-    pub(super) fn check_contents(&self, found: &mut Vec<Violation>) {
+    pub(super) fn check_contents(&self, violations: &mut Vec<Violation>) {
         let mut parts = if self.old.sections.iter().any(Section::is_allocated) {
             from_sections(self.old, self.new)
         } else {
@@ -41,14 +41,14 @@ impl Both<'_> {
         });
         for part in unchanged {
             if let Some(detail) = self.difference_in(part).unwrap_or_else(|e| Some(e.to_string())) {
-                found.push(Violation { invariant: part.invariant, detail });
+                violations.push(Violation { invariant: part.invariant, detail });
             }
         }
     }
 
     pub(super) fn unchanged(&self, address: u64, size: u64) -> Vec<Range<u64>> {
         let (mut position, end) = (address, address.saturating_add(size));
-        let mut free: Vec<&Range<u64>> = self.freed.iter().flat_map(|it| it.free()).collect();
+        let mut free: Vec<&Range<u64>> = self.removed.iter().flat_map(|it| it.ranges()).collect();
         free.sort_by_key(|range| range.start);
         let mut ranges = Vec::new();
         for range in free.into_iter().filter(|range| range.start < end && address < range.end) {
@@ -79,7 +79,7 @@ impl Both<'_> {
             elf::DT_FINI_ARRAY,
             elf::DT_PREINIT_ARRAY,
         ];
-        let ranges = self.old.ranges(self.before);
+        let ranges = self.old.ranges(self.old_file);
         let tables = ranges.iter().filter(|range| stay.contains(&range.tag));
         let tables = tables.map(|range| Part::new("I17", range.address, range.size.unwrap_or(0)));
         let kinds = [elf::PT_TLS, elf::PT_GNU_EH_FRAME];
@@ -136,8 +136,8 @@ impl Both<'_> {
         let mut done = 0;
         while done < len {
             let count = usize::try_from((len - done).min(CHUNK)).map_err(io::Error::other)?;
-            self.before.read_exact_at(from + done, &mut before[..count])?;
-            self.after.read_exact_at(to + done, &mut after[..count])?;
+            self.old_file.read_exact_at(from + done, &mut before[..count])?;
+            self.new_file.read_exact_at(to + done, &mut after[..count])?;
             let pairs = before[..count].iter().zip(&after[..count]);
             if before[..count] != after[..count]
                 && let Some((at, (&old, &new))) = pairs.enumerate().find(|(_, (a, b))| a != b)

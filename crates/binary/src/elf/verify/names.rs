@@ -1,6 +1,6 @@
 use object::elf::{self, DynamicTag};
 
-use super::Both;
+use super::Comparison;
 use crate::elf::edits::{Edits, RpathEdit};
 use crate::elf::info::ElfInfo;
 use crate::elf::plan::plan_edit;
@@ -24,26 +24,26 @@ fn quoted(name: &[u8]) -> String {
     format!("`{}`", String::from_utf8_lossy(name))
 }
 
-impl Both<'_> {
+impl Comparison<'_> {
     /// Checks I11: only names that edits may change have changed, and they are not empty.
-    pub(super) fn check_names(&self, found: &mut Vec<Violation>) {
-        self.check_search_paths(found);
+    pub(super) fn check_names(&self, violations: &mut Vec<Violation>) {
+        self.check_search_paths(violations);
         let (old, new) = (name_of(self.old, elf::DT_SONAME), name_of(self.new, elf::DT_SONAME));
         let named = old == new || new.is_some_and(|name| !name.is_empty());
-        check(found, "I11", named, || "DT_SONAME is missing or empty".to_owned());
-        self.check_renames(found);
+        check(violations, "I11", named, || "DT_SONAME is missing or empty".to_owned());
+        self.check_renames(violations);
     }
 
-    fn check_search_paths(&self, found: &mut Vec<Violation>) {
+    fn check_search_paths(&self, violations: &mut Vec<Violation>) {
         let tags = [elf::DT_RPATH, elf::DT_RUNPATH];
         let paths = |info| tags.map(|tag| name_of(info, tag));
         if paths(self.old) == paths(self.new) {
             return;
         }
-        check(found, "I11", self.new.tag(elf::DT_RUNPATH).is_none(), || {
+        check(violations, "I11", self.new.tag(elf::DT_RUNPATH).is_none(), || {
             "a DT_RUNPATH remains or is new".to_owned()
         });
-        check(found, "I11", self.new.entries_of(elf::DT_RPATH).count() <= 1, || {
+        check(violations, "I11", self.new.entries_of(elf::DT_RPATH).count() <= 1, || {
             "DT_RPATH exists twice".to_owned()
         });
         let old = self.old.effective_rpath().ok().flatten();
@@ -51,14 +51,14 @@ impl Both<'_> {
         // Loaders read an empty entry as the working directory, which no edit may add.
         let is_empty = |path: &[u8]| path.split(|&byte| byte == b':').any(<[u8]>::is_empty);
         let new_hole = path.is_some_and(is_empty) && !old.is_some_and(is_empty);
-        check(found, "I11", !new_hole, || {
+        check(violations, "I11", !new_hole, || {
             format!("DT_RPATH {} has an empty directory", quoted(path.unwrap_or_default()))
         });
     }
 
-    fn check_renames(&self, found: &mut Vec<Violation>) {
+    fn check_renames(&self, violations: &mut Vec<Violation>) {
         let (old, new) = (needed(self.old), needed(self.new));
-        check(found, "I11", old.len() == new.len(), || {
+        check(violations, "I11", old.len() == new.len(), || {
             format!("DT_NEEDED names {} libraries, named {}", new.len(), old.len())
         });
         let renames: std::collections::HashMap<_, _> =
@@ -66,7 +66,7 @@ impl Both<'_> {
         let consistent =
             old.iter().zip(&new).all(|(from, to)| from == to || renames.get(from) == Some(to));
         let named = old.iter().zip(&new).all(|(from, to)| from == to || !to.is_empty());
-        check(found, "I11", consistent && named, || {
+        check(violations, "I11", consistent && named, || {
             "a library has two names in DT_NEEDED, or an empty one".to_owned()
         });
         let (old, new) = (versioned(self.old), versioned(self.new));
@@ -75,31 +75,31 @@ impl Both<'_> {
             renames.get(from).map_or(from == to || !to.is_empty(), |want| want == to)
         };
         let follow = old.len() == new.len() && old.iter().zip(&new).all(follows);
-        check(found, "I11", follow, || {
+        check(violations, "I11", follow, || {
             "the version needs name other libraries than DT_NEEDED".to_owned()
         });
     }
 
     /// Checks I11: exactly the edits are applied.
-    pub(super) fn check_edits(&self, edits: &Edits, found: &mut Vec<Violation>) {
+    pub(super) fn check_edits(&self, edits: &Edits, violations: &mut Vec<Violation>) {
         if edits.rpath == RpathEdit::Keep {
             for (tag, name) in [(elf::DT_RPATH, "DT_RPATH"), (elf::DT_RUNPATH, "DT_RUNPATH")] {
-                check(found, "I11", name_of(self.old, tag) == name_of(self.new, tag), || {
+                check(violations, "I11", name_of(self.old, tag) == name_of(self.new, tag), || {
                     format!("{name} changed")
                 });
             }
         } else {
             let want = edits.final_rpath(self.old).ok().flatten();
-            check(found, "I11", name_of(self.new, elf::DT_RPATH) == want.as_deref(), || {
+            check(violations, "I11", name_of(self.new, elf::DT_RPATH) == want.as_deref(), || {
                 "DT_RPATH differs from the requested value".to_owned()
             });
-            check(found, "I11", self.new.tag(elf::DT_RUNPATH).is_none(), || {
+            check(violations, "I11", self.new.tag(elf::DT_RUNPATH).is_none(), || {
                 "a DT_RUNPATH remains".to_owned()
             });
         }
         let soname = edits.soname.as_ref().map(String::as_bytes);
         let soname = soname.or_else(|| name_of(self.old, elf::DT_SONAME));
-        check(found, "I11", name_of(self.new, elf::DT_SONAME) == soname, || {
+        check(violations, "I11", name_of(self.new, elf::DT_SONAME) == soname, || {
             "DT_SONAME differs from the requested value".to_owned()
         });
         let renamed = |name: &[u8]| {
@@ -108,17 +108,17 @@ impl Both<'_> {
         };
         let names = |info| [needed(info), versioned(info)].concat();
         let want: Vec<_> = names(self.old).into_iter().map(renamed).collect();
-        check(found, "I11", names(self.new) == want, || {
+        check(violations, "I11", names(self.new) == want, || {
             "DT_NEEDED and the version needs differ from the requested names".to_owned()
         });
     }
 
     /// Checks I12: repeating the edit changes nothing.
-    pub(super) fn check_repeat(&self, edits: &Edits, found: &mut Vec<Violation>) {
-        let again = plan_edit(self.after, self.new, edits);
+    pub(super) fn check_repeat(&self, edits: &Edits, violations: &mut Vec<Violation>) {
+        let again = plan_edit(self.new_file, self.new, edits);
         let renames_back =
             edits.needed.iter().any(|one| edits.needed.iter().any(|two| one.to == two.from));
-        check(found, "I12", renames_back || again.is_ok_and(|plan| plan.is_noop()), || {
+        check(violations, "I12", renames_back || again.is_ok_and(|plan| plan.is_noop()), || {
             "a second edit would change it again".to_owned()
         });
     }

@@ -1,7 +1,7 @@
 use object::elf;
 
 use super::tables::ADDRESSES;
-use super::{Both, Freed};
+use super::{Comparison, RemovedSection};
 use crate::ReadAt;
 use crate::elf::header::{Section, read_bytes};
 use crate::elf::info::ElfInfo;
@@ -18,30 +18,30 @@ const MOVABLE: [elf::SectionType; 8] = [
     elf::SHT_GNU_VERDEF,
 ];
 
-impl Both<'_> {
+impl Comparison<'_> {
     /// Checks I17: there is one more section; the others keep their headers except for the place,
     /// and their bytes if they have another address or none.
-    pub(super) fn check_sections(&self, freed: &Freed, found: &mut Vec<Violation>) {
+    pub(super) fn check_sections(&self, removed: &RemovedSection, violations: &mut Vec<Violation>) {
         let count = self.new.sections.len();
-        check(found, "I17", count == self.old.sections.len() + 1, || {
+        check(violations, "I17", count == self.old.sections.len() + 1, || {
             format!("it has {count} sections")
         });
         let pairs = self.old.sections.iter().zip(&self.new.sections).enumerate();
-        for (index, (old, new)) in pairs.filter(|(index, _)| *index != freed.section) {
-            check(found, "I17", self.same_header(old, new), || {
+        for (index, (old, new)) in pairs.filter(|(index, _)| *index != removed.section) {
+            check(violations, "I17", self.same_header(old, new), || {
                 format!("the header of section {index} changed")
             });
-            check(found, "I17", self.same_place(old, new), || {
+            check(violations, "I17", self.same_place(old, new), || {
                 format!("section {index} is not at its address in the file")
             });
-            check(found, "I17", self.same_bytes(old, new), || {
+            check(violations, "I17", self.same_bytes(old, new), || {
                 format!("section {index} has other bytes")
             });
         }
     }
 
     /// Checks I18: the dynamic section changes only in addresses of movable tables.
-    pub(super) fn check_dynamic_entries(&self, found: &mut Vec<Violation>) {
+    pub(super) fn check_dynamic_entries(&self, violations: &mut Vec<Violation>) {
         let fixed = |info: &ElfInfo, file: &dyn ReadAt| {
             let segment = info.segment(elf::PT_DYNAMIC)?;
             let part = "the dynamic section";
@@ -54,10 +54,10 @@ impl Both<'_> {
             }
             Some(bytes)
         };
-        let is_equal = fixed(self.old, self.before) == fixed(self.new, self.after);
-        check(found, "I18", is_equal, || "the dynamic section changed".to_owned());
+        let is_equal = fixed(self.old, self.old_file) == fixed(self.new, self.new_file);
+        check(violations, "I18", is_equal, || "the dynamic section changed".to_owned());
         let size = |info: &ElfInfo| info.strings.as_ref().map(|strings| strings.bytes.len());
-        check(found, "I9", size(self.old) == size(self.new), || {
+        check(violations, "I9", size(self.old) == size(self.new), || {
             "the dynamic string table has another size".to_owned()
         });
     }
@@ -87,7 +87,7 @@ impl Both<'_> {
             return true;
         }
         if !old.is_allocated() {
-            return old.is_static_symbols() || self.is_same(old.offset, new.offset, old.size);
+            return old.is_symtab() || self.is_same(old.offset, new.offset, old.size);
         }
         self.unchanged(old.address, old.size).into_iter().all(|part| {
             let inside = part.start - old.address;

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use object::elf::{self, ProgramType};
 
-use super::{Both, Freed};
+use super::{Comparison, RemovedSection};
 use crate::ReadAt;
 use crate::elf::header::{Segment, read_bytes};
 use crate::elf::info::ElfInfo;
@@ -16,55 +16,59 @@ fn zeros(load: &Segment) -> u64 {
     load.memory_size.wrapping_sub(load.file_size)
 }
 
-impl Both<'_> {
+impl Comparison<'_> {
     /// Checks I5, I6, I7 and I17: existing LOADs stay, and new ones can be mapped with every page
     /// size.
-    pub(super) fn check_loads(&self, found: &mut Vec<Violation>) {
-        check(found, "I5", self.old.loads().next() == self.new.loads().next(), || {
+    pub(super) fn check_loads(&self, violations: &mut Vec<Violation>) {
+        check(violations, "I5", self.old.loads().next() == self.new.loads().next(), || {
             "the first LOAD segment changed".to_owned()
         });
         let (before, after) = (by_address(self.old), by_address(self.new));
         for load in self.new.loads() {
             let address = load.address;
             let Some(old) = before.get(&address) else {
-                self.check_new_load(load, found);
+                self.check_new_load(load, violations);
                 continue;
             };
-            check(found, "I6", old.align == load.align, || {
+            check(violations, "I6", old.align == load.align, || {
                 format!("the LOAD at {address:#x} has another alignment")
             });
-            check(found, "I7", old.flags == load.flags, || {
+            check(violations, "I7", old.flags == load.flags, || {
                 format!("the LOAD at {address:#x} has other permissions")
             });
             let same_place = self.plan.is_none() || old.offset == load.offset;
             let grown = old.file_size <= load.file_size && zeros(old) == zeros(load);
-            check(found, "I17", same_place && grown, || {
+            check(violations, "I17", same_place && grown, || {
                 format!("the LOAD at {address:#x} maps other bytes, or has another size in memory")
             });
         }
         let is_complete = self.old.loads().all(|old| after.contains_key(&old.address));
-        check(found, "I5", is_complete, || "a LOAD segment is missing".to_owned());
+        check(violations, "I5", is_complete, || "a LOAD segment is missing".to_owned());
     }
 
-    /// Checks I5, I6, I7 and I17: LOADs cover the old addresses without the freed section's, with
+    /// Checks I5, I6, I7 and I17: LOADs cover the old addresses without the removed section's, with
     /// bytes where the old ones have some.
-    pub(super) fn check_divided_loads(&self, freed: &Freed, found: &mut Vec<Violation>) {
+    pub(super) fn check_divided_loads(
+        &self,
+        removed: &RemovedSection,
+        violations: &mut Vec<Violation>,
+    ) {
         for load in self.new.loads() {
             let address = load.address;
             let inside =
                 |old: &&Segment| old.address <= address && load.memory_end() <= old.memory_end();
             let Some(old) = self.old.loads().find(inside) else {
-                check(found, "I5", false, || format!("the LOAD at {address:#x} is new"));
+                check(violations, "I5", false, || format!("the LOAD at {address:#x} is new"));
                 continue;
             };
             let is_alike = (old.align, old.flags) == (load.align, load.flags)
                 && old.physical.wrapping_sub(old.address) == load.physical.wrapping_sub(address);
-            check(found, "I6", is_alike, || {
+            check(violations, "I6", is_alike, || {
                 format!("the LOAD at {address:#x} has another alignment or permissions")
             });
             let in_file = old.address.saturating_add(old.file_size);
             let right = address.saturating_add(load.file_size) <= in_file;
-            check(found, "I17", right, || format!("the LOAD at {address:#x} has more bytes"));
+            check(violations, "I17", right, || format!("the LOAD at {address:#x} has more bytes"));
         }
         for old in self.old.loads() {
             let mut address = old.address;
@@ -73,13 +77,13 @@ impl Both<'_> {
                     .new
                     .loads()
                     .find(|load| load.address <= address && address < load.memory_end());
-                let gap = freed.addresses.start <= address && address < freed.addresses.end;
+                let gap = removed.addresses.start <= address && address < removed.addresses.end;
                 address = match next {
                     Some(load) => load.memory_end(),
-                    None if gap => self.next_address(address).min(freed.addresses.end),
+                    None if gap => self.next_address(address).min(removed.addresses.end),
                     None => {
                         let detail = format!("no LOAD has the address {address:#x}");
-                        found.push(Violation { invariant: "I5", detail });
+                        violations.push(Violation { invariant: "I5", detail });
                         break;
                     }
                 };
@@ -92,70 +96,70 @@ impl Both<'_> {
         later.min().unwrap_or(u64::MAX)
     }
 
-    fn check_new_load(&self, load: &Segment, found: &mut Vec<Violation>) {
+    fn check_new_load(&self, load: &Segment, violations: &mut Vec<Violation>) {
         let address = load.address;
-        check(found, "I6", load.align == self.new.machine.page(), || {
+        check(violations, "I6", load.align == self.new.machine.page(), || {
             format!("the new LOAD at {address:#x} is not aligned to the largest page")
         });
-        check(found, "I7", !(load.allows(elf::PF_W) && load.allows(elf::PF_X)), || {
+        check(violations, "I7", !(load.allows(elf::PF_W) && load.allows(elf::PF_X)), || {
             format!("the new LOAD at {address:#x} is writable and executable")
         });
-        check(found, "I17", zeros(load) == 0, || {
+        check(violations, "I17", zeros(load) == 0, || {
             format!("the new LOAD at {address:#x} is larger in memory than in the file")
         });
         let apart = |old: &Segment| load.memory_end() <= old.address || old.memory_end() <= address;
-        check(found, "I4", self.old.loads().all(apart), || {
+        check(violations, "I4", self.old.loads().all(apart), || {
             format!("the new LOAD at {address:#x} overlaps another one")
         });
     }
 
     /// Checks I13: notes and interpreter name are unchanged.
-    pub(super) fn check_notes(&self, found: &mut Vec<Violation>) {
+    pub(super) fn check_notes(&self, violations: &mut Vec<Violation>) {
         let bytes = |info: &ElfInfo, file: &dyn ReadAt, segment: &Segment| {
             read_bytes(file, info.file_len, segment.offset, segment.file_size, "a note").ok()
         };
         let first_interpreter = |info: &ElfInfo, file: &dyn ReadAt| {
             info.segment(elf::PT_INTERP).and_then(|segment| bytes(info, file, segment))
         };
-        let same_interpreter =
-            first_interpreter(self.old, self.before) == first_interpreter(self.new, self.after);
-        check(found, "I13", same_interpreter, || "the loader's name changed".to_owned());
+        let same_interpreter = first_interpreter(self.old, self.old_file)
+            == first_interpreter(self.new, self.new_file);
+        check(violations, "I13", same_interpreter, || "the loader's name changed".to_owned());
         let named = [elf::PT_NOTE, elf::PT_GNU_PROPERTY, elf::PT_INTERP];
         for segment in self.old.segments.iter().filter(|segment| named.contains(&segment.kind)) {
             let same_kind = |other: &&Segment| {
                 other.kind == segment.kind
                     || (segment.kind == elf::PT_NOTE && other.kind == elf::PT_GNU_PROPERTY)
             };
-            let want = bytes(self.old, self.before, segment);
+            let want = bytes(self.old, self.old_file, segment);
             let mut candidates = self.new.segments.iter().filter(same_kind);
             let is_kept = candidates.any(|other| {
                 let mapped =
                     self.new.offset_of(other.address, other.file_size) == Some(other.offset);
                 other.file_size == segment.file_size
                     && mapped
-                    && bytes(self.new, self.after, other) == want
+                    && bytes(self.new, self.new_file, other) == want
             });
             // The kernel reads the interpreter name by offset, mapped or not; notes are found by
             // address.
             let was_mapped =
                 self.old.offset_of(segment.address, segment.file_size) == Some(segment.offset);
-            check(found, "I13", is_kept || !was_mapped, || {
+            check(violations, "I13", is_kept || !was_mapped, || {
                 format!("the note or loader name at {:#x} is missing", segment.offset)
             });
         }
     }
 
     /// Checks I18: other segments used by loaders are unchanged, and no new kinds exist.
-    pub(super) fn check_other_segments(&self, found: &mut Vec<Violation>) {
+    pub(super) fn check_other_segments(&self, violations: &mut Vec<Violation>) {
         let mut kinds = vec![elf::PT_TLS, elf::PT_GNU_RELRO, elf::PT_GNU_EH_FRAME];
-        if self.freed.is_some() {
+        if self.removed.is_some() {
             kinds.push(elf::PT_DYNAMIC);
         }
         let segments = |info: &ElfInfo| {
             info.segments.iter().filter(|it| kinds.contains(&it.kind)).cloned().collect::<Vec<_>>()
         };
         let (old, mut new) = (segments(self.old), segments(self.new));
-        if self.freed.is_some() {
+        if self.removed.is_some() {
             for (old, new) in old.iter().zip(&mut new) {
                 let mapped = |info: &ElfInfo, it: &Segment| {
                     it.file_size == 0 || info.offset_of(it.address, it.file_size) == Some(it.offset)
@@ -165,10 +169,10 @@ impl Both<'_> {
                 }
             }
         }
-        check(found, "I18", old == new, || {
+        check(violations, "I18", old == new, || {
             "PT_TLS, PT_GNU_RELRO or unwind tables changed".to_owned()
         });
-        self.check_stack(found);
+        self.check_stack(violations);
         let (mut before, after) = (counts(self.old), counts(self.new));
         if self.clears_stack() {
             before.entry(elf::PT_GNU_STACK.0).or_insert(1);
@@ -177,29 +181,31 @@ impl Both<'_> {
             after.iter().filter(|(kind, count)| before.get(*kind).unwrap_or(&0) < *count).collect();
         more.sort();
         for (kind, _) in more {
-            check(found, "I18", false, || format!("a program header of type {kind:#x} appeared"));
+            check(violations, "I18", false, || {
+                format!("a program header of type {kind:#x} appeared")
+            });
         }
     }
 
     /// Returns whether the edit may remove the request for an executable stack.
     fn clears_stack(&self) -> bool {
-        let asked = match (self.plan, self.freed) {
+        let asked = match (self.plan, self.removed) {
             (Some(plan), _) => plan.edits().clear_execstack,
-            (None, freed) => freed.is_none() && self.new.executable_stack().is_none(),
+            (None, removed) => removed.is_none() && self.new.executable_stack().is_none(),
         };
         asked && self.old.executable_stack().is_some()
     }
 
     /// Checks I18: `PT_GNU_STACK` is unchanged, or lost its flag on request, and no trampoline
     /// needs it.
-    fn check_stack(&self, found: &mut Vec<Violation>) {
+    fn check_stack(&self, violations: &mut Vec<Violation>) {
         let stack = |info: &ElfInfo| {
             let stacks = info.segments.iter().filter(|it| it.kind == elf::PT_GNU_STACK);
             stacks.cloned().collect::<Vec<_>>()
         };
         let (old, new) = (stack(self.old), stack(self.new));
         if !self.clears_stack() {
-            check(found, "I18", old == new, || "PT_GNU_STACK changed".to_owned());
+            check(violations, "I18", old == new, || "PT_GNU_STACK changed".to_owned());
             return;
         }
         let cleared: Vec<Segment> = if old.is_empty() {
@@ -207,13 +213,13 @@ impl Both<'_> {
         } else {
             old.iter().map(Segment::without_executable_stack).collect()
         };
-        check(found, "I18", new == cleared, || {
+        check(violations, "I18", new == cleared, || {
             "PT_GNU_STACK changed in more than its executable flag".to_owned()
         });
         // The plan of an edit is refused for a trampoline.
         let trampoline =
-            if self.plan.is_none() { self.old.trampoline(self.before) } else { Ok(None) };
-        check(found, "I18", matches!(trampoline, Ok(None)), || {
+            if self.plan.is_none() { self.old.trampoline(self.old_file) } else { Ok(None) };
+        check(violations, "I18", matches!(trampoline, Ok(None)), || {
             "the stack is no longer executable, but the code writes a trampoline there".to_owned()
         });
     }

@@ -1,4 +1,4 @@
-//! Each cause is reported once.
+//! Report of the closure check: problems and notes, one for each cause.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use super::group::Group;
 use super::places::Places;
 use super::unneeded::Used;
 use super::{Closure, LoadedFile, Need, Resolved, messages};
-use crate::resolve::expected::Expectations;
+use crate::resolve::ignored::IgnoreLines;
 use crate::resolve::sources::Sources;
 use crate::{Distribution, Note};
 use base::names::PackageName;
@@ -20,16 +20,16 @@ pub(in crate::resolve) fn check<'a>(
     manifest: &'a Manifest,
     catalog: &'a Catalog,
     sources: &Sources<'a>,
-    expected: &Expectations<'_>,
+    ignore_lines: &IgnoreLines<'_>,
     distributions: impl IntoIterator<Item = &'a Distribution>,
 ) -> (Problems, Vec<Note>) {
     let closure = Closure::of_sources(manifest, catalog, sources, distributions);
     let mut report = Report {
         closure: &closure,
-        expected,
-        wrong: IndexMap::new(),
-        twins: IndexMap::new(),
-        excused: BTreeMap::new(),
+        ignore_lines,
+        unmet: IndexMap::new(),
+        same_names: IndexMap::new(),
+        accepted: BTreeMap::new(),
         used: Used::default(),
     };
     for (file, need) in closure.all_needs() {
@@ -41,58 +41,69 @@ pub(in crate::resolve) fn check<'a>(
     (report.problems(), report.notes())
 }
 
-type Key<'a> = (&'a str, &'a str);
+/// Distribution and path of a file.
+type FileKey<'a> = (&'a str, &'a str);
+
+/// Rule that accepts a library: its kind, line and file. Lines come first, so that notes about one
+/// file are in its order.
+type RuleKey<'a> = (Acceptance, usize, &'a str);
 
 struct Report<'c, 'a> {
     closure: &'c Closure<'a>,
-    expected: &'c Expectations<'c>,
-    /// Needs by package, remedy and expecting line.
-    wrong: IndexMap<(&'a PackageName, Ground<'a>, Option<usize>), Group<'a>>,
-    twins: IndexMap<[Key<'a>; 2], Twins<'a>>,
-    /// Needs by `missing` (otherwise system), line, library.
-    excused: BTreeMap<(bool, usize, &'a str), (&'a LibraryRule, Vec<LoadedFile<'a>>)>,
+    ignore_lines: &'c IgnoreLines<'c>,
+    /// Unmet needs by package, cause and index of the `ignore` line that accepts them.
+    unmet: IndexMap<(&'a PackageName, Cause<'a>, Option<usize>), Group<'a>>,
+    same_names: IndexMap<[FileKey<'a>; 2], SameName<'a>>,
+    /// Files that need an accepted library, by rule and library.
+    accepted: BTreeMap<(RuleKey<'a>, &'a str), (&'a LibraryRule, Vec<LoadedFile<'a>>)>,
     used: Used<'a>,
 }
 
+/// Effect of a rule about a library that no package has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Acceptance {
+    Missing,
+    System,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Ground<'a> {
+enum Cause<'a> {
     Library(&'a str),
     Directory(&'a str, &'a str),
-    /// True if each of its wheels has the library.
-    Package(&'a PackageName, bool),
+    Package {
+        name: &'a PackageName,
+        /// Whether each of its wheels has the library.
+        in_every_wheel: bool,
+    },
     Devel,
 }
 
-struct Twins<'a> {
+/// Two different files with one name for the loader.
+struct SameName<'a> {
     library: &'a str,
-    pair: [LoadedFile<'a>; 2],
-    load: [Vec<LoadedFile<'a>>; 2],
+    files: [LoadedFile<'a>; 2],
+    /// Files that load each of the two.
+    loaders: [Vec<LoadedFile<'a>>; 2],
 }
 
 impl<'a> Report<'_, 'a> {
     fn add(&mut self, file: LoadedFile<'a>, need: Need<'a>) {
         self.used.add(&file, &need);
         match &need.resolved {
-            Resolved::Member(found) => self.twice(file, *found, &need),
+            Resolved::Member(library) => self.add_same_names(file, *library, &need),
             Resolved::Windows => {}
-            Resolved::System(rule) | Resolved::Missing(rule) => {
-                let key = (
-                    matches!(need.resolved, Resolved::Missing(_)),
-                    rule.name.place.line(),
-                    need.library,
-                );
-                self.excused.entry(key).or_insert_with(|| (rule, Vec::new())).1.push(file);
-            }
+            Resolved::System(rule) => self.add_accepted(Acceptance::System, rule, file, &need),
+            Resolved::Missing(rule) => self.add_accepted(Acceptance::Missing, rule, file, &need),
             Resolved::ThroughLoader { .. } | Resolved::Luck(_) | Resolved::Unresolved { .. } => {
                 let code = match need.resolved {
                     Resolved::Unresolved { .. } => Code::UnresolvedLibrary,
                     _ => Code::LibraryByLuck,
                 };
                 let package = &file.distribution.package;
-                let rule = self.expected.find(code, package, messages::path(&file));
-                let key = (package, self.ground(&file, &need), rule);
+                let rule = self.ignore_lines.accept(code, package, messages::path(&file));
+                let key = (package, self.cause_of(&file, &need), rule);
                 let library = need.library;
-                let group = self.wrong.entry(key).or_insert_with(|| Group {
+                let group = self.unmet.entry(key).or_insert_with(|| Group {
                     need,
                     libraries: BTreeSet::new(),
                     files: Vec::new(),
@@ -103,24 +114,38 @@ impl<'a> Report<'_, 'a> {
         }
     }
 
-    fn ground(&self, file: &LoadedFile<'a>, need: &Need<'a>) -> Ground<'a> {
+    fn add_accepted(
+        &mut self,
+        acceptance: Acceptance,
+        rule: &'a LibraryRule,
+        file: LoadedFile<'a>,
+        need: &Need<'a>,
+    ) {
+        let place = &rule.name.place;
+        let key = ((acceptance, place.line(), place.source().name()), need.library);
+        self.accepted.entry(key).or_insert_with(|| (rule, Vec::new())).1.push(file);
+    }
+
+    fn cause_of(&self, file: &LoadedFile<'a>, need: &Need<'a>) -> Cause<'a> {
         match &need.resolved {
-            Resolved::Luck(library) => {
-                Ground::Package(&library.distribution.package, self.is_everywhere(library, need))
-            }
+            Resolved::Luck(library) => Cause::Package {
+                name: &library.distribution.package,
+                in_every_wheel: self.is_in_every_wheel(library, need),
+            },
+            // The loader opens a path in NEEDED without a search, so no directory would help.
             Resolved::Unresolved { shipped, in_the_way: None, .. }
                 if !need.library.contains('/') =>
             {
                 match shipped.first() {
-                    Some(_) if self.is_devel(file) => Ground::Devel,
-                    Some(library) => Ground::Directory(
+                    Some(_) if self.is_devel(file) => Cause::Devel,
+                    Some(library) => Cause::Directory(
                         library.distribution.name.as_str(),
                         messages::directory(library),
                     ),
-                    None => Ground::Library(need.library),
+                    None => Cause::Library(need.library),
                 }
             }
-            _ => Ground::Library(need.library),
+            _ => Cause::Library(need.library),
         }
     }
 
@@ -129,47 +154,48 @@ impl<'a> Report<'_, 'a> {
         package.is_some_and(|p| p.kind == PackageKind::Devel)
     }
 
-    fn twice(&mut self, file: LoadedFile<'a>, found: LoadedFile<'a>, need: &Need<'a>) {
+    fn add_same_names(&mut self, file: LoadedFile<'a>, library: LoadedFile<'a>, need: &Need<'a>) {
         let key =
-            |found: &LoadedFile<'a>| (found.distribution.name.as_str(), found.member.path.as_str());
+            |file: &LoadedFile<'a>| (file.distribution.name.as_str(), file.member.path.as_str());
         for other in &need.others {
-            let second = usize::from(key(other) < key(&found));
-            let pair = if second == 0 { [found, *other] } else { [*other, found] };
-            let twins = self.twins.entry(pair.each_ref().map(key));
-            let twins = twins.or_insert_with(|| Twins {
+            // Sorted, so that both orders are one problem.
+            let index = usize::from(key(other) < key(&library));
+            let files = if index == 0 { [library, *other] } else { [*other, library] };
+            let same_name = self.same_names.entry(files.each_ref().map(key));
+            let same_name = same_name.or_insert_with(|| SameName {
                 library: need.library,
-                pair,
-                load: [Vec::new(), Vec::new()],
+                files,
+                loaders: [Vec::new(), Vec::new()],
             });
-            twins.load[second].push(file);
+            same_name.loaders[index].push(file);
         }
     }
 
     fn problems(&self) -> Problems {
         let mut problems = Problems::new();
         let places = Places::new(self.closure.manifest);
-        for ((_, ground, rule), group) in &self.wrong {
-            if let Some(problem) = self.problem(*ground, group) {
+        for ((_, cause, rule), group) in &self.unmet {
+            if let Some(problem) = self.problem(*cause, group) {
                 let problem = places.label(problem, &group.files);
-                problems.push(self.expected.apply(problem, *rule));
+                problems.push(self.ignore_lines.with_reason(problem, *rule));
             }
         }
-        for twins in self.twins.values() {
-            let expected = twins.pair.iter().find_map(|found| {
-                let package = &found.distribution.package;
-                self.expected.find(Code::LibraryTwice, package, messages::path(found))
+        for same_name in self.same_names.values() {
+            let rule = same_name.files.iter().find_map(|file| {
+                let package = &file.distribution.package;
+                self.ignore_lines.accept(Code::LibraryTwice, package, messages::path(file))
             });
-            problems.push(self.expected.apply(twins.problem(&places), expected));
+            problems.push(self.ignore_lines.with_reason(same_name.problem(&places), rule));
         }
         problems
     }
 
-    fn problem(&self, ground: Ground<'a>, group: &Group<'a>) -> Option<Problem> {
+    fn problem(&self, cause: Cause<'a>, group: &Group<'a>) -> Option<Problem> {
         let manifest = self.closure.manifest;
-        match (ground, &group.need.resolved) {
-            (Ground::Devel, _) => Some(messages::devel(group)),
-            (Ground::Package(_, everywhere), Resolved::Luck(library)) => {
-                messages::luck(manifest, group, library, everywhere)
+        match (cause, &group.need.resolved) {
+            (Cause::Devel, _) => Some(messages::devel(group)),
+            (Cause::Package { in_every_wheel, .. }, Resolved::Luck(library)) => {
+                messages::luck(manifest, group, library, in_every_wheel)
             }
             (_, Resolved::ThroughLoader { .. }) => messages::through_loader(manifest, group),
             (_, Resolved::Unresolved { .. }) => messages::unresolved(manifest, group),
@@ -184,69 +210,72 @@ impl<'a> Report<'_, 'a> {
         }
     }
 
-    /// An overlay with the library in each wheel: one wheel is always installed.
-    fn is_everywhere(&self, library: &LoadedFile<'a>, need: &Need<'a>) -> bool {
+    /// Returns whether every wheel of an overlay has the library. One of the wheels is always
+    /// installed, so the library is found with any of them.
+    fn is_in_every_wheel(&self, library: &LoadedFile<'a>, need: &Need<'a>) -> bool {
         let package = &library.distribution.package;
         let overlays =
             self.closure.manifest.packages.get(package).is_some_and(|p| p.overlay.is_some());
         let libraries = need.others.iter().filter(|other| other.distribution.package == *package);
-        let having: BTreeSet<&str> =
+        let wheels: BTreeSet<&str> =
             libraries.map(|other| other.distribution.name.as_str()).collect();
         overlays
-            && having.len()
+            && wheels.len()
                 == self.closure.distributions.iter().filter(|d| d.package == *package).count()
     }
 
     fn notes(&self) -> Vec<Note> {
-        let mut lines: BTreeMap<(bool, usize), Excused<'_, 'a>> = BTreeMap::new();
-        for ((missing, line, library), (rule, files)) in &self.excused {
-            if *missing || rule.reason.is_some() {
-                let excused = lines.entry((!missing, *line)).or_insert_with(|| Excused {
+        let mut rules: BTreeMap<RuleKey<'_>, AcceptedBy<'_, 'a>> = BTreeMap::new();
+        for ((key, library), (rule, files)) in &self.accepted {
+            if key.0 == Acceptance::Missing || rule.reason.is_some() {
+                let accepted = rules.entry(*key).or_insert_with(|| AcceptedBy {
                     rule,
                     libraries: Vec::new(),
                     files: Vec::new(),
                 });
-                excused.libraries.push(format!("`{library}`"));
-                excused.files.extend(files);
+                accepted.libraries.push(format!("`{library}`"));
+                accepted.files.extend(files);
             }
         }
-        let excused = lines.iter().map(|((host, _), excused)| excused.note(*host));
-        excused.chain(self.used.notes(self.closure.manifest)).collect()
+        let notes = rules.iter().map(|((acceptance, ..), accepted)| accepted.note(*acceptance));
+        notes.chain(self.used.notes(self.closure.manifest)).collect()
     }
 }
 
-struct Excused<'r, 'a> {
+/// Libraries that one rule accepts, and the files that need them.
+struct AcceptedBy<'r, 'a> {
     rule: &'r LibraryRule,
     libraries: Vec<String>,
     files: Vec<LoadedFile<'a>>,
 }
 
-impl Excused<'_, '_> {
-    fn note(&self, host: bool) -> Note {
+impl AcceptedBy<'_, '_> {
+    fn note(&self, acceptance: Acceptance) -> Note {
         let reason = self.rule.reason.as_deref().unwrap_or_default();
         let libraries = self.libraries.join(", ");
         let several = self.libraries.len() > 1;
-        let text = if host {
-            format!("the system must have {libraries}: {reason}")
-        } else {
-            let (verb, pronoun) = if several { ("are", "them") } else { ("is", "it") };
-            let need = messages::Subject::new(&self.files).with_verb("need");
-            format!("{libraries} {verb} missing: {reason}; {need} {pronoun}")
+        let text = match acceptance {
+            Acceptance::System => format!("the system must have {libraries}: {reason}"),
+            Acceptance::Missing => {
+                let (verb, pronoun) = if several { ("are", "them") } else { ("is", "it") };
+                let need = messages::Subject::new(&self.files).with_verb("need");
+                format!("{libraries} {verb} missing: {reason}; {need} {pronoun}")
+            }
         };
         Note { text, rule: Some(self.rule.name.place.to_string()) }
     }
 }
 
-impl<'a> Twins<'a> {
+impl<'a> SameName<'a> {
     fn problem(&self, places: &Places<'a>) -> Problem {
-        let order = if self.load[0].is_empty() { [1, 0] } else { [0, 1] };
-        let [one, other] = order.map(|at| messages::file(&self.pair[at]));
+        let order = if self.loaders[0].is_empty() { [1, 0] } else { [0, 1] };
+        let [one, other] = order.map(|at| messages::file(&self.files[at]));
         let message =
-            format!("two different files are named `{}`: {one} and {other}", self.library);
+            format!("two different libraries have the name `{}`: {one} and {other}", self.library);
         let problem = Problem::warning(Code::LibraryTwice, message)
             .help("exclude one of them, or give it another SONAME in the build");
         let labelled = order.iter().filter_map(|&at| {
-            Some((places.place_of(&self.pair[at])?, messages::loaded_by(&self.load[at])))
+            Some((places.place_of(&self.files[at])?, messages::loaded_by(&self.loaders[at])))
         });
         labelled.fold(problem, |problem, (place, text)| problem.label(place, text))
     }

@@ -3,37 +3,38 @@ use crate::resolve::resolver;
 use crate::resolve::tests::{Case, devel, device, line, package, runtime};
 
 fn needs(packages: &[String], entries: &str, name: &str, path: &str) -> Vec<String> {
-    needs_of(&Case::new(packages, entries), name, None, path)
+    needs_in(&Case::new(packages, entries), name, None, path)
 }
 
-fn needs_of(case: &Case, name: &str, variant: Option<&str>, path: &str) -> Vec<String> {
+fn needs_in(case: &Case, name: &str, variant: Option<&str>, path: &str) -> Vec<String> {
     let manifest = case.manifest();
     let (plan, _) =
-        resolver::attempt(&manifest, &case.catalog, &case.templates, &case.request).unwrap();
+        resolver::plan_despite_errors(&manifest, &case.catalog, &case.templates, &case.request)
+            .unwrap();
     let closure = Closure::new(&manifest, &case.catalog, &plan.distributions);
-    let is_it = |d: &&Distribution| {
+    let matches = |d: &&Distribution| {
         d.name.as_str() == name && variant.is_none_or(|v| d.variant.as_deref() == Some(v))
     };
-    let distribution = plan.distributions.iter().find(is_it).unwrap();
-    closure.needs(distribution, &path.parse().unwrap()).map(|need| told(&need)).collect()
+    let distribution = plan.distributions.iter().find(matches).unwrap();
+    closure.needs(distribution, &path.parse().unwrap()).map(|need| describe(&need)).collect()
 }
 
-fn told(need: &Need<'_>) -> String {
+fn describe(need: &Need<'_>) -> String {
     let paths = |all: &[LoadedFile<'_>]| {
-        all.iter().map(|found| found.member.path.as_str()).collect::<Vec<_>>().join(", ")
+        all.iter().map(|file| file.member.path.as_str()).collect::<Vec<_>>().join(", ")
     };
-    let at = match &need.resolved {
-        Resolved::Member(found) => paths(&[*found]),
+    let result = match &need.resolved {
+        Resolved::Member(file) => paths(&[*file]),
         Resolved::ThroughLoader { found, loader } => {
             format!("{} by way of {}", paths(&[*found]), paths(&[*loader]))
         }
-        Resolved::Luck(found) => format!("by luck {}", paths(&[*found])),
+        Resolved::Luck(file) => format!("by luck {}", paths(&[*file])),
         Resolved::System(rule) => format!("by {}", line(&rule.name.place)),
         Resolved::Windows => "by Windows".to_owned(),
         Resolved::Missing(rule) => format!("missing by {}", line(&rule.name.place)),
         Resolved::Unresolved { shipped, artifacts, in_the_way } => {
             let artifacts: Vec<String> =
-                artifacts.iter().map(|found| found.artifact.to_string()).collect();
+                artifacts.iter().map(|library| library.artifact.to_string()).collect();
             let in_the_way: Vec<LoadedFile<'_>> = in_the_way.iter().copied().collect();
             format!(
                 "nowhere: shipped [{}], in [{}], in the way [{}]",
@@ -48,26 +49,27 @@ fn told(need: &Need<'_>) -> String {
     } else {
         format!("; also {}", paths(&need.others))
     };
-    format!("{} {at}{others}", need.library)
+    format!("{} {result}{others}", need.library)
 }
 
-fn of_p(whole: &str, entries: &str) -> Vec<String> {
+/// Returns the needs of the program `p`, with these lines at the top of the manifest.
+fn needs_of_p(manifest_lines: &str, entries: &str) -> Vec<String> {
     let core = runtime("core", "artifact \"a\" \"lib\"");
-    needs(&[core, format!("{whole}\n")], entries, "x-core", "_x_core/p")
+    needs(&[core, format!("{manifest_lines}\n")], entries, "x-core", "_x_core/p")
 }
 
 #[test]
-fn a_line_that_names_a_library_counts_before_globs() {
+fn exact_system_library_lines_win_over_globs() {
     let (glob, name) = (r#"system-library "libx.so*""#, r#"system-library "libx.so.1""#);
     let p = |library: &str| format!("a_lib_generic p exe needs={library}");
     for lines in [format!("{glob}\n{name}"), format!("{name}\n{glob}")] {
-        assert_eq!(of_p(&lines, &p("libx.so.1")), [format!("libx.so.1 by {name}")]);
-        assert_eq!(of_p(&lines, &p("libx.so.2")), [format!("libx.so.2 by {glob}")]);
+        assert_eq!(needs_of_p(&lines, &p("libx.so.1")), [format!("libx.so.1 by {name}")]);
+        assert_eq!(needs_of_p(&lines, &p("libx.so.2")), [format!("libx.so.2 by {glob}")]);
     }
 }
 
 #[test]
-fn the_first_file_of_the_name_counts_and_ends_the_search_if_it_is_no_library() {
+fn the_search_ends_at_the_first_file_with_the_name_for_this_machine() {
     let p = "a_lib_generic p exe needs=libx.so.1 runpath=$ORIGIN/d:$ORIGIN/e:$ORIGIN/f\n";
     let library = |path: &str| format!("a_lib_generic {path}/libx.so.1 so libx.so.1 is={path}\n");
     let text = |path: &str| format!("a_lib_generic {path}/libx.so.1 text {path}\n");
@@ -96,7 +98,7 @@ fn the_first_file_of_the_name_counts_and_ends_the_search_if_it_is_no_library() {
     for (entries, expected) in cases {
         let entries = entries.concat();
         assert_eq!(
-            of_p("", &(p.to_owned() + &entries)),
+            needs_of_p("", &(p.to_owned() + &entries)),
             [format!("libx.so.1 {expected}")],
             "{entries}"
         );
@@ -104,17 +106,17 @@ fn the_first_file_of_the_name_counts_and_ends_the_search_if_it_is_no_library() {
 }
 
 #[test]
-fn what_a_link_leads_to_has_to_be_there_too() {
+fn targets_of_devel_links_must_be_installed() {
     let core = runtime("core", "artifact \"a\" \"lib\"");
     let entries = "a_lib_generic lib/libx.so.1 so libx.so.1
                    b_dev_generic lib/p exe needs=libx.so.1 runpath=$ORIGIN";
     let p =
         |lines: &str| needs(&[core.clone(), devel(lines)], entries, "x-devel", "_x_devel/lib/p");
-    let (sure, luck) =
+    let (required, by_luck) =
         ("libx.so.1 _x_core/lib/libx.so.1", "libx.so.1 by luck _x_core/lib/libx.so.1");
-    assert_eq!(p("artifacts-of \"core\"\nartifact \"b\""), [sure]);
-    assert_eq!(p("requires \"core\"\nartifact \"a\"\nartifact \"b\""), [sure]);
-    assert_eq!(p("artifact \"a\"\nartifact \"b\"")[0].split(';').next(), Some(luck));
+    assert_eq!(p("artifacts-of \"core\"\nartifact \"b\""), [required]);
+    assert_eq!(p("requires \"core\"\nartifact \"a\"\nartifact \"b\""), [required]);
+    assert_eq!(p("artifact \"a\"\nartifact \"b\"")[0].split(';').next(), Some(by_luck));
 }
 
 #[test]
@@ -127,14 +129,14 @@ fn artifacts_for_the_target_of_the_file_are_named_first() {
         [("gfx1100", "b_lib_gfx1100, b_lib_gfx942"), ("gfx942", "b_lib_gfx942, b_lib_gfx1100")];
     for (isa, expected) in cases {
         let (name, path) = (format!("x-device-{isa}"), format!("_x_device_{isa}/p"));
-        let found = needs(&[device("artifact \"a\" \"lib\"")], entries, &name, &path);
+        let described = needs(&[device("artifact \"a\" \"lib\"")], entries, &name, &path);
         let expected = format!("libx.so.1 nowhere: shipped [], in [{expected}], in the way []");
-        assert_eq!(found, [expected]);
+        assert_eq!(described, [expected]);
     }
 }
 
 #[test]
-fn a_library_is_found_by_way_of_what_loads_the_file() {
+fn finds_libraries_through_the_rpath_of_a_loader() {
     let p = "a_lib_generic p exe needs=liba.so.1 rpath=$ORIGIN/d:$ORIGIN/e
              a_lib_generic e/libb.so.1 so libb.so.1\n";
     let a =
@@ -156,14 +158,16 @@ fn a_library_is_found_by_way_of_what_loads_the_file() {
     assert_eq!(
         of_a(&a("runpath=")),
         [alone],
-        "DT_RUNPATH is all that is searched, though it is empty"
+        "an empty DT_RUNPATH still replaces the loader's DT_RPATH"
     );
-    let unlent = a("").replace(" rpath=", " needs2=").replace("p exe needs=liba.so.1 ", "p exe ");
-    assert_eq!(of_a(&unlent), [alone], "nothing loads it");
+    let not_loaded = "a_lib_generic p exe
+                      a_lib_generic e/libb.so.1 so libb.so.1
+                      a_lib_generic d/liba.so.1 so liba.so.1 needs=libb.so.1";
+    assert_eq!(of_a(not_loaded), [alone], "nothing loads it");
 }
 
 #[test]
-fn what_is_loaded_already_is_not_looked_for() {
+fn loaded_libraries_are_not_searched_again() {
     let entries = "a_lib_generic p exe needs=liba.so.1,libb.so.1 rpath=$ORIGIN/d
                    a_lib_generic d/liba.so.1 so liba.so.1 needs=libx.so rpath=$ORIGIN/../e
                    a_lib_generic d/libb.so.1 so libb.so.1 needs=libx.so
@@ -182,7 +186,7 @@ fn what_is_loaded_already_is_not_looked_for() {
 }
 
 #[test]
-fn a_package_is_there_where_every_selector_that_offers_the_other_requires_it() {
+fn a_package_counts_as_installed_if_each_selector_with_the_dependent_requires_it() {
     let entries = "a_lib_generic lib/libx.so.1 so libx.so.1
                    b_lib_generic lib/p exe needs=libx.so.1";
     let libs = "artifact \"b\" \"lib\"\nrpath \"core\" \"lib\"";
@@ -196,23 +200,23 @@ fn a_package_is_there_where_every_selector_that_offers_the_other_requires_it() {
     };
     let with = |lines: &str| format!("{lines}\nextra \"libs\" package=\"libs\"");
     let (core, nothing) = (with("requires \"core\""), with(""));
-    let (sure, luck) =
+    let (required, by_luck) =
         ("libx.so.1 _x_core/lib/libx.so.1", "libx.so.1 by luck _x_core/lib/libx.so.1");
     let cases = [
-        (vec![selector("x", &core)], sure),
-        (vec![selector("x", &core), selector("y", &core)], sure),
-        (vec![selector("x", &core), selector("y", &nothing)], luck),
-        (vec![selector("x", &core), selector("y", "requires \"core\"")], sure),
-        (vec![selector("x", &nothing)], luck),
+        (vec![selector("x", &core)], required),
+        (vec![selector("x", &core), selector("y", &core)], required),
+        (vec![selector("x", &core), selector("y", &nothing)], by_luck),
+        (vec![selector("x", &core), selector("y", "requires \"core\"")], required),
+        (vec![selector("x", &nothing)], by_luck),
     ];
     for (selectors, expected) in cases {
-        let found = p(&selectors);
-        assert_eq!(found[0].split(';').next(), Some(expected), "{}", selectors.concat());
+        let described = p(&selectors);
+        assert_eq!(described[0].split(';').next(), Some(expected), "{}", selectors.concat());
     }
 }
 
 #[test]
-fn a_link_of_one_devel_tree_leads_into_that_tree() {
+fn legacy_devel_links_resolve_in_the_tree_of_their_family() {
     let tree = package(
         "devel",
         "devel",
@@ -228,7 +232,7 @@ fn a_link_of_one_devel_tree_leads_into_that_tree() {
     });
     let case = Case::new(&[tree], &entries.concat()).legacy();
     for family in families {
-        let found = needs_of(&case, "x-devel", Some(family), "_x_devel/lib/p");
-        assert_eq!(found, ["libx.so.1 _x_devel/lib/libx.so.1.0"], "{family}");
+        let described = needs_in(&case, "x-devel", Some(family), "_x_devel/lib/p");
+        assert_eq!(described, ["libx.so.1 _x_devel/lib/libx.so.1.0"], "{family}");
     }
 }

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, HashMap};
 
-use super::rules::Selecting;
+use super::rules::PackageRules;
 use super::{Below, InDistribution, Landing, Part};
 use crate::resolve::resolved_dist::ResolvedDist;
 use crate::title;
@@ -24,7 +24,7 @@ pub(super) fn distribution(
     planned: &Planned<'_>,
     catalog: &Catalog,
     dist: &ResolvedDist<'_>,
-    matched: Selecting<'_>,
+    rules: PackageRules<'_>,
     path: &RelPath,
 ) -> InDistribution {
     let variant = dist.variant.as_str().map(str::to_owned);
@@ -36,9 +36,9 @@ pub(super) fn distribution(
         name: dist.name.clone(),
         variant,
         directory: dist.directory.clone(),
-        rules: matched.rules,
-        choice: matched.choice,
-        problems: matched.problems,
+        rules: rules.rules,
+        choice: rules.choice,
+        problems: rules.problems,
         lands: planned.map(|d| landings(d, catalog, path)).unwrap_or_default(),
         absent,
         below: planned.filter(|d| !at_path(d, path)).and_then(|d| below(d, path)),

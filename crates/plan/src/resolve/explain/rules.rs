@@ -1,3 +1,5 @@
+//! Rules of one path, for `rockpack explain`.
+
 use super::{Choice, MatchedRule, Reason, Rule, Says};
 use crate::resolve::entries::EntrySet;
 use crate::resolve::install_tree::Item;
@@ -11,29 +13,31 @@ use base::source::{Place, Problems};
 use catalog::{Artifact, ArtifactId, Catalog, CatalogEntry, EntryKind};
 use manifest::{Glob, Manifest, PackageKind, ScriptTarget};
 
-pub(super) struct Selecting<'a> {
+/// Rules of a package for a path, and their effect.
+pub(super) struct PackageRules<'a> {
     pub rules: Vec<MatchedRule>,
     pub choice: Option<Choice>,
     pub problems: Vec<String>,
     pub owned: Vec<Item<'a>>,
 }
 
-pub(super) fn matched<'a>(
+/// Returns the rules of a package for a path. `at_path` is the catalog of only this path.
+pub(super) fn rules_of_package<'a>(
     manifest: &'a Manifest,
-    here: &'a Catalog,
+    at_path: &'a Catalog,
     dist: &ResolvedDist<'a>,
     path: &RelPath,
-) -> Selecting<'a> {
+) -> PackageRules<'a> {
     let (mut trace, mut problems) = (Trace::default(), Problems::new());
     let selection = match dist.package.kind {
         PackageKind::Runtime | PackageKind::Devel => {
-            select::selection(manifest, here, dist, &mut trace, &mut problems)
+            select::selection(manifest, at_path, dist, &mut trace, &mut problems)
         }
         PackageKind::Selector | PackageKind::Choice => select::Selection::default(),
     };
-    trace.rules.extend(naming(dist, path));
-    trace.rules.extend(clearing(dist, here, path));
-    Selecting {
+    trace.rules.extend(rules_with_the_path(dist, path));
+    trace.rules.extend(execstack_rules(dist, at_path, path));
+    PackageRules {
         rules: trace.rules,
         choice: trace.choice,
         problems: problems.iter().map(ToString::to_string).collect(),
@@ -48,8 +52,8 @@ struct Trace {
 }
 
 impl<'a> SelectionTrace<'a> for Trace {
-    fn on_match(&mut self, artifact: &'a ArtifactId, said: RuleMatch<'a>) {
-        let (says, place) = match said {
+    fn on_match(&mut self, artifact: &'a ArtifactId, rule_match: RuleMatch<'a>) {
+        let (says, place) = match rule_match {
             RuleMatch::Takes(rule) => (Says::Takes, Some(&rule.name.place)),
             RuleMatch::OtherComponents(rule) => (Says::OtherComponents, Some(&rule.name.place)),
             RuleMatch::Inherits(package, rule) => (
@@ -77,8 +81,9 @@ impl<'a> SelectionTrace<'a> for Trace {
         }
     }
 
-    fn on_directory_match(&mut self, artifact: &'a ArtifactId, said: RuleMatch<'a>) {
-        self.on_match(artifact, said);
+    // The path to explain can be a directory, and the rule decides about its files.
+    fn on_directory_match(&mut self, artifact: &'a ArtifactId, rule_match: RuleMatch<'a>) {
+        self.on_match(artifact, rule_match);
     }
 
     fn settle(&mut self, candidates: &[Selected<'a>], first: &Selected<'a>, why: Why) {
@@ -109,53 +114,46 @@ impl Rule {
     }
 }
 
-fn naming(dist: &ResolvedDist<'_>, path: &RelPath) -> Vec<MatchedRule> {
+/// Returns the rules that contain the path outside of the selection.
+fn rules_with_the_path(dist: &ResolvedDist<'_>, path: &RelPath) -> Vec<MatchedRule> {
     let package = dist.package;
     let rule = |says: Says, place: &Place| MatchedRule {
         artifact: None,
         says,
         rule: Some(Rule::from_place(place)),
     };
-    // Most patterns need not be compiled.
-    let begins = |glob: &&str| path.as_str().starts_with(glob.split('*').next().unwrap_or(glob));
+    // The literal start is compared first, because compiling a glob is slow. These patterns have no
+    // wildcard but `*`.
+    let has_prefix =
+        |glob: &&str| path.as_str().starts_with(glob.split('*').next().unwrap_or(glob));
     let matches = |glob: &Option<String>| {
-        let glob = glob.as_deref().filter(begins).and_then(|g| g.parse::<Glob>().ok());
+        let glob = glob.as_deref().filter(has_prefix).and_then(|g| g.parse::<Glob>().ok());
         glob.is_some_and(|g| g.matches(path))
     };
+    let aliases = package.aliases.iter().filter(|alias| *alias.path == *path);
+    let keep_links = package.keep_links.iter().filter(|link| *link.path == *path);
+    let libraries = package.libraries.iter().filter(|l| matches(&l.so) || matches(&l.dll));
+    let scripts = package.scripts.iter().filter(
+        |script| matches!(&*script.target, ScriptTarget::Program(program) if program == path),
+    );
     let mut rules = Vec::new();
+    rules.extend(aliases.map(|alias| rule(Says::Alias, &alias.path.place)));
+    rules.extend(keep_links.map(|link| rule(Says::KeepsLink, &link.path.place)));
     rules.extend(
-        package
-            .aliases
-            .iter()
-            .filter(|r| *r.path == *path)
-            .map(|r| rule(Says::Alias, &r.path.place)),
+        libraries.map(|library| rule(Says::Finds(library.name.value.clone()), &library.name.place)),
     );
     rules.extend(
-        package
-            .keep_links
-            .iter()
-            .filter(|rule| *rule.path == *path)
-            .map(|l| rule(Says::KeepsLink, &l.path.place)),
+        scripts.map(|script| rule(Says::Starts(script.name.value.clone()), &script.name.place)),
     );
-    for library in package.libraries.iter().filter(|l| matches(&l.so) || matches(&l.dll)) {
-        rules.push(rule(Says::Finds(library.name.value.clone()), &library.name.place));
-    }
-    for script in package
-        .scripts
-        .iter()
-        .filter(|s| matches!(&*s.target, ScriptTarget::Program(program) if program == path))
-    {
-        rules.push(rule(Says::Starts(script.name.value.clone()), &script.name.place));
-    }
     rules
 }
 
-fn clearing(dist: &ResolvedDist<'_>, here: &Catalog, path: &RelPath) -> Vec<MatchedRule> {
-    let mut entries = here.artifacts.iter().flat_map(|artifact| &artifact.entries);
-    let asks = |entry: &CatalogEntry| {
+fn execstack_rules(dist: &ResolvedDist<'_>, at_path: &Catalog, path: &RelPath) -> Vec<MatchedRule> {
+    let mut entries = at_path.artifacts.iter().flat_map(|artifact| &artifact.entries);
+    let has_executable_stack = |entry: &CatalogEntry| {
         entry.path == *path && entry.elf().is_some_and(|facts| facts.executable_stack.is_some())
     };
-    if !entries.any(asks) {
+    if !entries.any(has_executable_stack) {
         return Vec::new();
     }
     let rules = dist.package.execstacks.matching(path).map(|(_, rule)| MatchedRule {
@@ -166,8 +164,11 @@ fn clearing(dist: &ResolvedDist<'_>, here: &Catalog, path: &RelPath) -> Vec<Matc
     rules.collect()
 }
 
-fn free_items<'h>(here: &'h Catalog, owned: &EntrySet<'_>) -> impl Iterator<Item = Item<'h>> {
-    let items = here.artifacts.iter().flat_map(|artifact: &Artifact| {
+fn unselected_items<'h>(
+    at_path: &'h Catalog,
+    owned: &EntrySet<'_>,
+) -> impl Iterator<Item = Item<'h>> {
+    let items = at_path.artifacts.iter().flat_map(|artifact: &Artifact| {
         artifact.entries.iter().map(move |entry| Item { artifact, entry })
     });
     items.filter(|item| !owned.contains(item) && !matches!(item.entry.kind, EntryKind::Directory))
@@ -175,10 +176,10 @@ fn free_items<'h>(here: &'h Catalog, owned: &EntrySet<'_>) -> impl Iterator<Item
 
 pub(super) fn dropped(
     manifest: &Manifest,
-    here: &Catalog,
+    at_path: &Catalog,
     owned: &EntrySet<'_>,
 ) -> Vec<MatchedRule> {
-    let rules = free_items(here, owned).filter_map(|item| {
+    let rules = unselected_items(at_path, owned).filter_map(|item| {
         unowned::dropping(manifest, &item).map(|rule| MatchedRule {
             artifact: Some(item.artifact.id.clone()),
             says: Says::Drops(rule.reason.clone()),
@@ -188,15 +189,12 @@ pub(super) fn dropped(
     rules.collect()
 }
 
-pub(super) fn unowned(
+pub(super) fn unowned_artifacts(
     manifest: &Manifest,
     targets: &Targets,
-    here: &Catalog,
+    at_path: &Catalog,
     owned: &EntrySet<'_>,
 ) -> Vec<ArtifactId> {
-    unowned::find(manifest, here, targets, owned)
-        .unowned
-        .into_iter()
-        .map(|left| left.item.artifact.id.clone())
-        .collect()
+    let leftover = unowned::find(manifest, at_path, targets, owned);
+    leftover.unowned.into_iter().map(|left| left.item.artifact.id.clone()).collect()
 }

@@ -320,8 +320,8 @@ fn rule_lines(label: &str, rules: &[&MatchedRule], verbose: bool) -> String {
     text
 }
 
-fn summed(said: &[String]) -> String {
-    match said {
+fn summed(phrases: &[String]) -> String {
+    match phrases {
         [first, second, third, rest @ ..] if !rest.is_empty() => {
             format!("{first}, {second}, {third} and {} more", rest.len())
         }

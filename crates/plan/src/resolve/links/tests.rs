@@ -1,15 +1,16 @@
 use super::*;
 use crate::resolve::tests::{Given, devel, device, messages, runtime};
 
-/// `PATH STEP`, `PATH - REASON` for absent paths, `! MESSAGE`.
-fn made(packages: &[String], entries: &str) -> Vec<String> {
+/// Returns a line for each member (`PATH STEP`), absent path (`PATH - REASON`) and problem
+/// (`! MESSAGE`) of `x-core`.
+fn describe(packages: &[String], entries: &str) -> Vec<String> {
     let given = Given::new(packages, entries);
     let mut problems = Problems::new();
     let filled = given.filled(&mut problems);
-    let one = filled.iter().find(|f| f.dist.name.as_str() == "x-core").unwrap();
+    let core = filled.iter().find(|f| f.dist.name.as_str() == "x-core").unwrap();
     let directories = ["_x_core/lib".parse().unwrap()];
-    let (made, absent) = members(one, &Owners::new(&filled), &directories, &mut problems);
-    let made = made.iter().map(|member| {
+    let (members, absent) = members(core, &Owners::new(&filled), &directories, &mut problems);
+    let members = members.iter().map(|member| {
         let step = match &member.step {
             Step::Relink { rpath, .. } => format!("relink {rpath}"),
             Step::Stub { target, .. } => format!("starts {target}"),
@@ -19,7 +20,7 @@ fn made(packages: &[String], entries: &str) -> Vec<String> {
         format!("{} {step}", member.path)
     });
     let absent = absent.iter().map(|a| format!("{} - {}", a.path, a.reason));
-    made.chain(absent).chain(messages(&problems)).collect()
+    members.chain(absent).chain(messages(&problems)).collect()
 }
 
 fn core() -> String {
@@ -34,7 +35,7 @@ fn only_libraries_and_programs_that_can_be_edited_get_an_rpath() {
                    a_lib_generic lib/o.o object
                    a_lib_generic lib/k.co code";
     assert_eq!(
-        made(&[core()], entries),
+        describe(&[core()], entries),
         [
             "_x_core/bin/p relink $ORIGIN/../../_x_core/lib",
             "_x_core/bin/s copy",
@@ -46,29 +47,30 @@ fn only_libraries_and_programs_that_can_be_edited_get_an_rpath() {
 }
 
 #[test]
-fn a_stub_starts_the_program_of_a_package_that_is_there() {
+fn a_stub_starts_a_program_of_a_package_that_is_always_installed() {
     let entries = "a_lib_generic tool link bin/p\nb_lib_generic bin/p exe";
-    let (takes, none) =
+    let (artifact_b, no_target) =
         (r#"artifact "b" "lib""#, "tool - its target `bin/p` is in no runtime package");
+    let overlay = format!("overlay \"core\"\n{artifact_b}");
     let cases = [
-        (vec![core()], none),
-        (vec![runtime("other", takes), core()], "_x_core/tool starts ../_x_other/bin/p"),
-        (vec![core(), runtime("other", takes)], "_x_core/tool starts ../_x_other/bin/p"),
-        (vec![core(), runtime("over", &format!("overlay \"core\"\n{takes}"))], none),
-        (vec![core(), device(takes)], none),
+        (vec![core()], no_target),
+        (vec![runtime("other", artifact_b), core()], "_x_core/tool starts ../_x_other/bin/p"),
+        (vec![core(), runtime("other", artifact_b)], "_x_core/tool starts ../_x_other/bin/p"),
+        (vec![core(), runtime("over", &overlay)], no_target),
+        (vec![core(), device(artifact_b)], no_target),
         (
-            vec![runtime("core", &format!("artifact \"a\" \"lib\"\n{takes}"))],
+            vec![runtime("core", &format!("artifact \"a\" \"lib\"\n{artifact_b}"))],
             "_x_core/tool starts bin/p",
         ),
     ];
     for (packages, expected) in cases {
-        let made = made(&packages, entries);
-        assert_eq!(made.last().unwrap(), expected, "{}", packages.concat());
+        let lines = describe(&packages, entries);
+        assert_eq!(lines.last().unwrap(), expected, "{}", packages.concat());
     }
 }
 
 #[test]
-fn a_stub_is_shipped_where_its_program_is() {
+fn a_stub_is_shipped_if_any_package_ships_its_program() {
     let entries = "a_lib_generic tool link bin/p\na_lib_generic f text f\nb_lib_generic bin/p exe";
     let shipped = |packages: &[String]| {
         let given = Given::new(packages, entries);
@@ -82,7 +84,7 @@ fn a_stub_is_shipped_where_its_program_is() {
 }
 
 #[test]
-fn an_alias_needs_its_library_by_the_way_from_where_it_is() {
+fn an_alias_has_an_rpath_to_the_directory_of_its_library() {
     let libx = "a_lib_generic lib/deep/libx.so.1 so libx.so.1";
     let entries = format!("{libx}\na_lib_generic lib/libx.so link deep/libx.so.1");
     let beside =
@@ -94,31 +96,31 @@ fn an_alias_needs_its_library_by_the_way_from_where_it_is() {
         )
     };
     assert_eq!(
-        made(&[alias("")], &entries)[1],
+        describe(&[alias("")], &entries)[1],
         "_x_core/lib/libx.so needs libx.so.1 in $ORIGIN/deep"
     );
-    assert_eq!(made(&[alias("")], beside)[0], "_x_core/lib/libx.so needs libx.so.1 in $ORIGIN");
+    assert_eq!(describe(&[alias("")], beside)[0], "_x_core/lib/libx.so needs libx.so.1 in $ORIGIN");
     let alone =
         "a_lib_generic lib/libx.so link libx.so.1\nb_lib_generic lib/libx.so.1 so libx.so.1";
     let reason = "the library `lib/libx.so.1` is in no runtime package";
     assert_eq!(
-        made(&[alias("")], alone),
+        describe(&[alias("")], alone),
         [format!("! alias `lib/libx.so` of x-core has no library: {reason}")]
     );
-    assert_eq!(made(&[alias(" optional=\"-\"")], alone), [format!("lib/libx.so - {reason}")]);
+    assert_eq!(describe(&[alias(" optional=\"-\"")], alone), [format!("lib/libx.so - {reason}")]);
 }
 
 #[test]
-fn of_several_packages_with_a_path_the_first_owns_it_and_an_overlay_never() {
+fn the_first_package_with_a_path_owns_it_but_never_an_overlay() {
     let over = runtime("over", "overlay \"core\"\nartifact \"a\" \"lib\"");
     let second = runtime("second", "artifact \"a\" \"lib\"");
     let packages = [over, core(), second, devel("artifacts-of \"core\"")];
     let given = Given::new(&packages, "a_lib_generic f text f");
     let filled = given.filled(&mut Problems::new());
     let (owners, dists) = (Owners::new(&filled), given.dists());
-    let (f, for_whom) = ("f".parse().unwrap(), dists.last().unwrap());
-    assert_eq!(owners.owner(&f, for_whom).unwrap().dist.name.as_str(), "x-core");
-    assert_eq!(owners.owners(for_whom)[&f].dist.name.as_str(), "x-core");
-    let relied_on: Vec<&str> = owners.relied_on(for_whom).map(|f| f.dist.name.as_str()).collect();
-    assert_eq!(relied_on, ["x-core", "x-second"]);
+    let (path, devel) = ("f".parse().unwrap(), dists.last().unwrap());
+    assert_eq!(owners.owner(&path, devel).unwrap().dist.name.as_str(), "x-core");
+    assert_eq!(owners.owners(devel)[&path].dist.name.as_str(), "x-core");
+    let dependencies: Vec<&str> = owners.relied_on(devel).map(|f| f.dist.name.as_str()).collect();
+    assert_eq!(dependencies, ["x-core", "x-second"]);
 }

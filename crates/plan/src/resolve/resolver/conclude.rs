@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, HashSet};
 use super::{Findings, Resolver};
 use crate::resolve::emptied::Emptied;
 use crate::resolve::entries::EntrySet;
-use crate::resolve::expected::Expectations;
+use crate::resolve::ignored::IgnoreLines;
 use crate::resolve::links::Filled;
 use crate::resolve::platform::Platform;
 use crate::resolve::resolved_dist::ResolvedDist;
@@ -55,14 +55,14 @@ const OF_RULES: [Check; 5] = [
         misspelled::check(manifest, catalog, it.filled, targets.system)
     },
     |it| {
-        let Resolver { whole, manifest, targets, .. } = it.resolver;
-        programs::without_script(whole, manifest, it.filled, targets.system)
+        let Resolver { whole_manifest, manifest, targets, .. } = it.resolver;
+        programs::without_script(whole_manifest, manifest, it.filled, targets.system)
     },
 ];
 
 const OF_LINES: [Check; 2] = [
     |it| unused_rules::elsewhere(it.resolver.manifest, it.resolver.catalog),
-    |it| shards::check(it.resolver.manifest, it.resolver.catalog, it.resolver.all),
+    |it| shards::check(it.resolver.manifest, it.resolver.catalog, it.resolver.dists),
 ];
 
 impl Packages<'_, '_> {
@@ -88,14 +88,14 @@ impl Packages<'_, '_> {
     fn libraries(&self, problems: &mut Problems, notes: &mut Vec<Note>) {
         let Resolver { manifest, catalog, targets, .. } = self.resolver;
         problems.extend(check::directories(self.made));
-        let expected = Expectations::new(manifest);
-        problems.extend(check::libraries(self.filled, targets.system, &expected));
-        let (unresolved, excused) =
-            closure::check(manifest, catalog, self.sources, &expected, self.distributions());
+        let ignore_lines = IgnoreLines::new(manifest);
+        problems.extend(check::libraries(self.filled, targets.system, &ignore_lines));
+        let (unresolved, accepted) =
+            closure::check(manifest, catalog, self.sources, &ignore_lines, self.distributions());
         problems.extend(unresolved);
-        notes.extend(excused);
+        notes.extend(accepted);
         let packages: Vec<_> = self.distributions().map(|it| &it.package).collect();
-        problems.extend(expected.unused(&packages));
+        problems.extend(ignore_lines.unused(&packages));
         problems.extend(misplaced::check(manifest, self.made));
     }
 }
@@ -105,11 +105,11 @@ impl<'a> Resolver<'a> {
         &self,
         mut made: Vec<Made<'a>>,
         filled: &[Filled<'a>],
-        found: Findings<'a>,
+        findings: Findings<'a>,
     ) -> Result<(Plan, Problems), Problems> {
-        let Findings { mut problems, mut notes, selected, run, emptied } = found;
+        let Findings { mut problems, mut notes, selected, selected_by_runtime, emptied } = findings;
         let sources = &Sources::new(self.catalog);
-        let (selected, run) = (&selected, &run);
+        let (selected, run) = (&selected, &selected_by_runtime);
         let packages = Packages { resolver: self, made: &made, filled, selected, run, sources };
         packages.run(&OF_PATHS, &mut problems);
         let (unowned, dropped) = self.ownership(&packages, emptied, &mut problems);
@@ -184,7 +184,7 @@ impl<'a> Resolver<'a> {
     }
 
     fn projects(&self, problems: &mut Problems, notes: &mut Vec<Note>) -> source_build::Resolved {
-        let tree = source_build::Tree::of_packages(self.all, &self.targets.version);
+        let tree = source_build::Tree::of_packages(self.dists, &self.targets.version);
         let mut python = source_build::resolve(self.manifest, self.request, tree, self.targets);
         problems.extend(std::mem::take(&mut python.problems));
         notes.extend(std::mem::take(&mut python.notes).into_iter().map(Note::from));
@@ -225,7 +225,7 @@ impl<'a> Resolver<'a> {
             unowned::find(self.manifest, self.catalog, self.targets, packages.selected);
         problems.extend(idle);
         let (manifest, catalog) = (self.manifest, self.catalog);
-        problems.extend(taken_and_dropped::check(manifest, catalog, self.all, packages.selected));
+        problems.extend(taken_and_dropped::check(manifest, catalog, self.dists, packages.selected));
         // Shipped even if no package takes them.
         let texts = packages.distributions().flat_map(|it| &it.licenses);
         let texts: HashSet<&Origin> = texts.filter_map(|text| text.step.source()).collect();
@@ -236,8 +236,12 @@ impl<'a> Resolver<'a> {
         let is_reported = |line: &Emptied<'_>| line.files.iter().all(|file| errors.contains(file));
         let emptied = emptied.into_iter().filter(|line| !is_reported(line));
         let emptied: Vec<Problem> = emptied.map(|line| line.problem).collect();
-        let mut causes =
-            Causes::new((self.manifest, self.catalog), self.whole, self.targets.target(), self.all);
+        let mut causes = Causes::new(
+            (self.manifest, self.catalog),
+            self.whole_manifest,
+            self.targets.target(),
+            self.dists,
+        );
         let ownership = Ownership {
             manifest: self.manifest,
             catalog: self.catalog,

@@ -21,12 +21,13 @@ impl<'a> Resolver<'a> {
         dist: &ResolvedDist<'a>,
         (shipped, packages): (&Owners<'_, 'a>, &HashMap<&PackageName, Vec<&Filled<'a>>>),
         set: &runtime_data::Set<'_>,
-        found: &mut Findings<'a>,
+        findings: &mut Findings<'a>,
     ) -> Result<Distribution, NameError> {
         let mut distribution = self.distribution(dist, Form::Wheel)?;
         let Some(filled) = shipped.filled(dist) else { return Ok(distribution) };
-        let directories = rpath::directories(dist, self.all);
-        let (mut placed, mut absent) = members(filled, shipped, &directories, &mut found.problems);
+        let directories = rpath::directories(dist, self.dists);
+        let (mut placed, mut absent) =
+            members(filled, shipped, &directories, &mut findings.problems);
         absent.extend(filled.runtime.absent.iter().cloned());
         absent.extend(describe::missing(
             dist.package,
@@ -41,7 +42,7 @@ impl<'a> Resolver<'a> {
         } else {
             placed.extend(platform_marker(dist));
         }
-        placed.extend(python_path::member(dist, self.all, packages));
+        placed.extend(python_path::member(dist, self.dists, packages));
         placed.extend(shared_module::member(dist));
         let scripts = describe::scripts(dist.package, self.targets.system, |p| {
             is_shipped(filled, shipped, p)
@@ -61,7 +62,7 @@ impl<'a> Resolver<'a> {
             self.templates,
             &facts,
             &scripts,
-            &mut found.problems,
+            &mut findings.problems,
         ));
         distribution.entry_points = describe::entry_points(dist, &scripts);
         distribution.members = sorted(placed);
@@ -105,30 +106,30 @@ impl<'a> Resolver<'a> {
         dist: &ResolvedDist<'a>,
         shipped: &Owners<'_, 'a>,
         set: &runtime_data::Set<'_>,
-        found: &mut Findings<'a>,
+        findings: &mut Findings<'a>,
     ) -> Result<Distribution, NameError> {
         let mut distribution = self.distribution(dist, Form::Wheel)?;
         let mut used = Matched::default();
         let selection =
-            select::selection(self.manifest, self.catalog, dist, &mut used, &mut found.problems);
-        found.problems.extend(forbidden::check(dist, &selection));
-        found.remember(dist, &selection);
-        found.problems.extend(unused_rules::rules(self.catalog, dist.package, &used));
-        found.emptied.extend(self.emptied(dist.package, &used));
+            select::selection(self.manifest, self.catalog, dist, &mut used, &mut findings.problems);
+        findings.problems.extend(forbidden::check(dist, &selection));
+        findings.record_selection(dist, &selection);
+        findings.problems.extend(unused_rules::rules(self.catalog, dist.package, &used));
+        findings.emptied.extend(self.emptied(dist.package, &used));
         let is_incomplete = unused_rules::lacks_artifact(dist.package, &used)
             || unused_rules::inherits_missing(self.manifest, self.catalog, dist.package);
         if selection.files.is_empty() && !is_incomplete {
-            found.problems.push(empty::problem(self.catalog, dist, &selection, None));
+            findings.problems.push(empty::problem(self.catalog, dist, &selection, None));
         }
         let devel =
-            devel::archive(dist, &selection, &self.view(dist), shipped, &mut found.problems);
-        found.notes.extend(notes::keep_links(dist, &devel.members).map(Note::from));
+            devel::archive(dist, &selection, &self.view(dist), shipped, &mut findings.problems);
+        findings.notes.extend(notes::keep_links(dist, &devel.members).map(Note::from));
         let xz = self.request.xz_preset;
         let name = if xz.is_some() { "_devel.tar.xz" } else { "_devel.tar" };
         let parts = runtime_data::Own { archive: Some(name), ..runtime_data::Own::default() };
         let facts = set.wheel(dist, &parts);
         let import =
-            describe::import_package(dist, self.templates, &facts, &[], &mut found.problems);
+            describe::import_package(dist, self.templates, &facts, &[], &mut findings.problems);
         let tree = devel.members.into_iter().chain(platform_marker(dist));
         let (archived, mut members): (Vec<_>, Vec<_>) = tree.partition(|member| {
             !dist.package.ships_files()
@@ -146,7 +147,7 @@ impl<'a> Resolver<'a> {
         &self,
         dist: &ResolvedDist<'a>,
         set: &runtime_data::Set<'_>,
-        found: &mut Findings<'a>,
+        findings: &mut Findings<'a>,
     ) -> Result<Distribution, NameError> {
         let mut distribution = self.distribution(dist, Form::Wheel)?;
         distribution.platform_dir = None;
@@ -154,7 +155,7 @@ impl<'a> Resolver<'a> {
         distribution.variants = wheel_variant::list(self.targets, dist)?;
         let facts = set.choice(dist);
         let members =
-            describe::import_package(dist, self.templates, &facts, &[], &mut found.problems);
+            describe::import_package(dist, self.templates, &facts, &[], &mut findings.problems);
         distribution.members = sorted(members);
         Ok(distribution)
     }
@@ -162,16 +163,17 @@ impl<'a> Resolver<'a> {
     pub(super) fn selector(
         &self,
         dist: &ResolvedDist<'a>,
-        found: &mut Findings<'a>,
+        findings: &mut Findings<'a>,
     ) -> Result<Distribution, NameError> {
         let mut distribution = self.distribution(dist, Form::Sdist)?;
-        let (requires, extras) = requires::selected(self.manifest, self.other, self.targets, dist)?;
-        let dists: Vec<_> = self.all.iter().chain(self.elsewhere).collect();
+        let (requires, extras) =
+            requires::selected(self.manifest, self.other_system, self.targets, dist)?;
+        let dists: Vec<_> = self.dists.iter().chain(self.dists_of_other_system).collect();
         distribution.metadata.requires_dist = requires::lines(&requires, &extras);
         distribution.metadata.provides_extra = extras.by_name.keys().cloned().collect();
         let context = runtime_data::Known {
             manifest: self.manifest,
-            other: self.other.map(|(_, manifest)| manifest),
+            other: self.other_system.map(|(_, manifest)| manifest),
             targets: self.targets,
             all: &dists,
             requires: &requires,
@@ -179,7 +181,7 @@ impl<'a> Resolver<'a> {
         };
         let facts = runtime_data::selector(dist, &context).into();
         distribution.members =
-            sorted(describe::sdist(dist, self.templates, &facts, &mut found.problems));
+            sorted(describe::sdist(dist, self.templates, &facts, &mut findings.problems));
         let scripts = describe::scripts(dist.package, self.targets.system, |_| false);
         distribution.entry_points = describe::entry_points(dist, &scripts);
         Ok(distribution)

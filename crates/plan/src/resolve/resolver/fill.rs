@@ -11,19 +11,20 @@ use base::names::PackageName;
 use manifest::{Package, PackageKind};
 
 impl<'a> Resolver<'a> {
-    pub(super) fn fill_runtime(&self, found: &mut Findings<'a>) -> Vec<Filled<'a>> {
+    pub(super) fn fill_runtime(&self, findings: &mut Findings<'a>) -> Vec<Filled<'a>> {
         let mut matched: BTreeMap<&PackageName, Matched<'a>> = BTreeMap::new();
         let (mut filled, mut empties) = (Vec::new(), Vec::new());
-        for dist in self.all.iter().filter(|i| i.package.kind == PackageKind::Runtime) {
+        for dist in self.dists.iter().filter(|i| i.package.kind == PackageKind::Runtime) {
             let used = matched.entry(&dist.package.name).or_default();
             let selection =
-                select::selection(self.manifest, self.catalog, dist, used, &mut found.problems);
-            found.problems.extend(forbidden::check(dist, &selection));
-            found.remember(dist, &selection);
+                select::selection(self.manifest, self.catalog, dist, used, &mut findings.problems);
+            findings.problems.extend(forbidden::check(dist, &selection));
+            findings.record_selection(dist, &selection);
             let view = self.view(dist);
-            let problem_count = found.problems.iter().count();
-            let mut runtime = place::runtime(&selection, &view, self.machine, &mut found.problems);
-            if runtime.placed.is_empty() && found.problems.iter().count() == problem_count {
+            let problem_count = findings.problems.iter().count();
+            let mut runtime =
+                place::runtime(&selection, &view, self.machine, &mut findings.problems);
+            if runtime.placed.is_empty() && findings.problems.iter().count() == problem_count {
                 empties
                     .push((dist, empty::problem(self.catalog, dist, &selection, Some(&runtime))));
             }
@@ -34,14 +35,14 @@ impl<'a> Resolver<'a> {
                 &mut runtime,
                 &view,
                 &proposed,
-                &mut found.problems,
+                &mut findings.problems,
             );
             filled.push(Filled { dist: dist.clone(), runtime });
         }
         for (name, used) in &matched {
             if let Some(package) = self.manifest.packages.get(*name) {
-                found.problems.extend(unused_rules::rules(self.catalog, package, used));
-                found.emptied.extend(self.emptied(package, used));
+                findings.problems.extend(unused_rules::rules(self.catalog, package, used));
+                findings.emptied.extend(self.emptied(package, used));
             }
         }
         // A reported missing artifact explains an empty package.
@@ -53,12 +54,12 @@ impl<'a> Resolver<'a> {
         empties
             .into_iter()
             .filter(|(dist, _)| !is_present(dist))
-            .for_each(|(_, problem)| found.problems.push(problem));
+            .for_each(|(_, problem)| findings.problems.push(problem));
         // It also explains missing programs.
         let shipped = Owners::new(&filled);
         for one in filled.iter().filter(|f| !is_present(&f.dist)) {
             let view = self.view(&one.dist);
-            found.problems.extend(programs::missing(
+            findings.problems.extend(programs::missing(
                 self.manifest,
                 one,
                 (&filled, &shipped),
@@ -70,7 +71,7 @@ impl<'a> Resolver<'a> {
     }
 
     pub(super) fn emptied(&self, package: &Package, used: &Matched<'_>) -> Vec<Emptied<'a>> {
-        emptied::check(self.manifest, self.catalog, self.all, package, used)
+        emptied::check(self.manifest, self.catalog, self.dists, package, used)
     }
 
     pub(super) fn view(&self, dist: &ResolvedDist<'_>) -> View<'_, 'a> {

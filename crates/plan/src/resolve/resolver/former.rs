@@ -7,24 +7,28 @@ use base::names::{DistName, NameError};
 use base::source::{Code, Problem, Problems};
 use manifest::Template;
 
-type Made<'a> = (ResolvedDist<'a>, Distribution);
+type PlannedDist<'a> = (ResolvedDist<'a>, Distribution);
 
 impl<'a> Resolver<'a> {
+    /// Adds an empty package of the former name for each distribution with `renames`.
     pub(super) fn with_former(
         &self,
-        made: Vec<Made<'a>>,
+        planned_dists: Vec<PlannedDist<'a>>,
         problems: &mut Problems,
-    ) -> Vec<Made<'a>> {
-        let mut merged = Vec::with_capacity(made.len());
-        let names: HashSet<&DistName> = self.all.iter().map(|dist| &dist.name).collect();
-        for (dist, distribution) in made {
+    ) -> Vec<PlannedDist<'a>> {
+        let mut merged = Vec::with_capacity(planned_dists.len());
+        let names: HashSet<&DistName> = self.dists.iter().map(|dist| &dist.name).collect();
+        for (dist, distribution) in planned_dists {
             let plain = dist.labelled.is_none() && dist.index.is_none();
             let renames = dist.declared.renames.as_ref().filter(|_| plain);
             let former = renames.map(|name| (&name.place, self.former(&dist, name, problems)));
             merged.push((dist, distribution));
             match former {
                 Some((place, Ok((dist, _)))) if names.contains(&dist.name) => {
-                    let message = format!("`{}` is also a distribution of today", dist.name);
+                    let message = format!(
+                        "the former name `{}` is also the name of another distribution",
+                        dist.name
+                    );
                     let problem = Problem::error(Code::CollidingNames, message);
                     problems.push(problem.label(place, "former name"));
                 }
@@ -39,13 +43,14 @@ impl<'a> Resolver<'a> {
         merged
     }
 
-    /// Pip removes the files of the former version, and installs the required distribution.
+    /// Makes an empty package of the former name that requires the new one: an update then removes
+    /// the files of the former version, and installs the new package.
     fn former(
         &self,
         dist: &ResolvedDist<'a>,
         name: &Template,
         problems: &mut Problems,
-    ) -> Result<Made<'a>, NameError> {
+    ) -> Result<PlannedDist<'a>, NameError> {
         let former = ResolvedDist { name: name.fill(&dist.variant).parse()?, ..dist.clone() };
         let mut distribution = self.distribution(&former, Form::Wheel)?;
         distribution.platform_dir = None;

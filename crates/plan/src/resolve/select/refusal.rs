@@ -72,8 +72,8 @@ impl Refusals<'_> {
 struct Heard<'a>(Option<Refusal<'a>>);
 
 impl<'a> SelectionTrace<'a> for Heard<'a> {
-    fn on_match(&mut self, _: &'a ArtifactId, said: RuleMatch<'a>) {
-        let refusal = match said {
+    fn on_match(&mut self, _: &'a ArtifactId, rule_match: RuleMatch<'a>) {
+        let refusal = match rule_match {
             RuleMatch::OtherComponents(rule) => Refusal::OtherComponents(&rule.name.place),
             RuleMatch::WithoutArtifact(place) => Refusal::WithoutArtifact(place),
             RuleMatch::WithoutComponent(place) => Refusal::WithoutComponent(place),

@@ -29,10 +29,10 @@ pub(in crate::resolve) enum Why {
 
 /// Observer, called in evaluation order.
 pub(in crate::resolve) trait SelectionTrace<'a> {
-    fn on_match(&mut self, artifact: &'a ArtifactId, said: RuleMatch<'a>);
+    fn on_match(&mut self, artifact: &'a ArtifactId, rule_match: RuleMatch<'a>);
 
-    /// Rules apply to files: this alone does not make the rule used.
-    fn on_directory_match(&mut self, _artifact: &'a ArtifactId, _said: RuleMatch<'a>) {}
+    /// A rule that matches only a directory is not used yet, because rules apply to files.
+    fn on_directory_match(&mut self, _artifact: &'a ArtifactId, _rule_match: RuleMatch<'a>) {}
 
     fn admit(&mut self, _artifact: &'a ArtifactId) {}
 

@@ -48,7 +48,7 @@ pub(super) fn compare(
     if let Some(field) = differing(&fixed, name, extra, entry) {
         faults.push(fault(FaultKind::Disagree, field));
     } else if let Some(field) = idle(&fixed, entry) {
-        faults.push(fault(FaultKind::Idle, field));
+        faults.push(fault(FaultKind::HarmlessDifference, field));
     }
     if entry.flags & DESCRIPTOR != 0 && !is_described(file, end, entry)? {
         let message = "no valid data descriptor after the content, which installers need";

@@ -40,9 +40,9 @@ pub(super) fn read<'t>(
 fn of_project(document: &Table) -> Vec<EntryPoint> {
     let scripts = |key: &str, group: &'static str| {
         let table = document.get("project").and_then(|project| project.get(key)?.as_table());
-        let entry = |(name, object): (&String, &Value)| {
-            let (name, object) = (name.clone(), object.as_str()?.to_owned());
-            Some(EntryPoint { group: group.to_owned(), name, object })
+        let entry = |(name, reference): (&String, &Value)| {
+            let (name, reference) = (name.clone(), reference.as_str()?.to_owned());
+            Some(EntryPoint { group: group.to_owned(), name, reference })
         };
         table.into_iter().flatten().filter_map(entry).collect::<Vec<_>>()
     };
@@ -65,7 +65,7 @@ mod tests {
         ];
         let document = toml::from_str(project).unwrap();
         let scripts = read(lists.into_iter(), Some(&document));
-        let said: Vec<_> = scripts.iter().map(|s| (&*s.group, &*s.name, &*s.object)).collect();
+        let said: Vec<_> = scripts.iter().map(|s| (&*s.group, &*s.name, &*s.reference)).collect();
         let expected = [
             (CONSOLE_SCRIPTS, "run", "a.b:main"),
             ("gui_scripts", "show", "a:c"),

@@ -1,3 +1,5 @@
+//! Texts of losses.
+
 use std::collections::BTreeSet;
 
 use super::{Group, Loss, LossKind, SHOWN, Things};
@@ -84,11 +86,11 @@ fn text(group: &Group, things: &Things, most: usize) -> String {
             format!("`{list}` has {size} {of}, above its limit of {to}")
         }
         LossKind::Grown => format!("`{list}` grows by {size} ({to})"),
-        LossKind::Renamed => format!("users of `{of}` keep two packages: its new name is `{to}`"),
+        LossKind::Renamed => format!("`{of}` was renamed to `{to}`: its users keep both packages"),
         LossKind::Package => {
             let last_version = if count == 1 { "its last version" } else { "their last versions" };
             format!(
-                "{} {verb} not built now: {list}; machines keep {last_version}",
+                "{} {verb} not built now: {list}; users keep {last_version}",
                 counted(count, "package")
             )
         }
@@ -96,7 +98,7 @@ fn text(group: &Group, things: &Things, most: usize) -> String {
         LossKind::Elsewhere => {
             let noun = if things.libraries == count { "library" } else { "file" };
             format!(
-                "users of `{of}` alone lose {} ({size}), in `{to}` now: {list}",
+                "users of only `{of}` lose {} ({size}), now in `{to}`: {list}",
                 counted(count, noun)
             )
         }
@@ -105,32 +107,33 @@ fn text(group: &Group, things: &Things, most: usize) -> String {
         }
         LossKind::Command => {
             format!(
-                "users of `{of}` alone lose {}, in `{to}` now: {list}",
+                "users of only `{of}` lose {}, now in `{to}`: {list}",
                 counted(count, "command")
             )
         }
         LossKind::Extra => format!("`{of}` loses {}: {list}", counted(count, "extra")),
         LossKind::Name => {
-            format!("{} of libraries {verb} unknown now: {list}", counted(count, "name"))
+            format!("find_library does not know {} now: {list}", counted(count, "name"))
         }
         LossKind::Platform => format!("machines with {to} lose {}", every(of)),
-        LossKind::Python => format!("Python {list}: {} cannot be installed", every(of)),
+        LossKind::Python if of.is_empty() => {
+            format!("no package can be installed on Python {list}")
+        }
+        LossKind::Python => format!("`{of}` cannot be installed on Python {list}"),
         LossKind::Gpu => format!("machines with {list} lose {}", every(of)),
         LossKind::Import if to.is_empty() => format!("users of `{of}` cannot import {list}"),
         LossKind::Import => format!("users of `{of}` cannot import {list}: it is {to} now"),
         LossKind::Program => format!("{list} of `{of}` {} {to} now", s(count, "start")),
         LossKind::Installs => format!("`{of}[{list}]` does not install `{to}` now"),
-        LossKind::Leads if to.is_empty() => {
-            format!("{list} {} to no library now", s(count, "lead"))
-        }
-        LossKind::Leads => format!("{list} {} to another library now: {to}", s(count, "lead")),
+        LossKind::Leads if to.is_empty() => format!("find_library finds no library for {list} now"),
+        LossKind::Leads => format!("find_library finds another library for {list} now: {to}"),
         LossKind::PythonPath => {
-            format!("`{of}` takes {} from sys.path: {list}", counted(count, "directory"))
+            format!("`{of}` loses {} of sys.path: {list}", counted(count, "directory"))
         }
         LossKind::Variable => {
             format!("`{of}` loses {} of {to}: {list}", counted(count, "directory"))
         }
-        LossKind::Forward => format!("{list} of `{of}` cannot be preloaded: it forwards"),
+        LossKind::Forward => format!("{list} of `{of}` cannot be preloaded now: it forwards"),
         LossKind::Expands => {
             format!(
                 "{} of `{of}` {} not use the devel tree now: {list}",
@@ -139,7 +142,7 @@ fn text(group: &Group, things: &Things, most: usize) -> String {
             )
         }
         LossKind::KeptLink => {
-            format!("the tree of `{of}` has {} less: {list}", counted(count, "link"))
+            format!("the devel tree of `{of}` loses {}: {list}", counted(count, "link"))
         }
         LossKind::License => format!("`{of}` has the licence {to} now, not {list}"),
         LossKind::LicenseTexts => {

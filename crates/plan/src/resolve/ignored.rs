@@ -1,3 +1,5 @@
+//! `ignore` lines about warnings of plans, and warnings in the form of a plan.
+
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
@@ -6,18 +8,20 @@ use base::names::PackageName;
 use base::source::{Code, Problem, Problems};
 use manifest::{IgnoreRule, Manifest};
 
-pub(super) struct Expectations<'a> {
+/// `ignore` lines about warnings of plans, and the indexes of those that accepted one.
+pub(super) struct IgnoreLines<'a> {
     rules: Vec<&'a IgnoreRule>,
     used: RefCell<BTreeSet<usize>>,
 }
 
-impl<'a> Expectations<'a> {
+impl<'a> IgnoreLines<'a> {
     pub fn new(manifest: &'a Manifest) -> Self {
         let rules = manifest.excuses.findings.iter().filter(|rule| rule.is_of_plans()).collect();
         Self { rules, used: RefCell::default() }
     }
 
-    pub fn find(&self, code: Code, package: &PackageName, path: &str) -> Option<usize> {
+    /// Returns the index of the first line that accepts the warning, and marks the line as used.
+    pub fn accept(&self, code: Code, package: &PackageName, path: &str) -> Option<usize> {
         let path = path.parse().ok();
         let accepts = |rule: &IgnoreRule| rule.accepts(code, Some(package), path.as_ref());
         let index = self.rules.iter().position(|rule| accepts(rule))?;
@@ -25,34 +29,37 @@ impl<'a> Expectations<'a> {
         Some(index)
     }
 
-    pub fn apply(&self, problem: Problem, rule: Option<usize>) -> Problem {
+    /// Adds the reason of the line with this index.
+    pub fn with_reason(&self, problem: Problem, rule: Option<usize>) -> Problem {
         match rule.and_then(|index| self.rules.get(index)) {
             Some(rule) => problem.expected(&rule.reason, &rule.code.place),
             None => problem,
         }
     }
 
-    pub fn unused(&self, made: &[&PackageName]) -> Problems {
+    /// Reports unused lines, except lines for packages that are not in `packages`: `--only` leaves
+    /// packages out of a plan, and their warnings with them.
+    pub fn unused(&self, packages: &[&PackageName]) -> Problems {
         let used = self.used.borrow();
-        let made = |rule: &IgnoreRule| {
-            rule.package.as_ref().is_none_or(|package| made.contains(&&package.value))
+        let is_planned = |rule: &IgnoreRule| {
+            rule.package.as_ref().is_none_or(|package| packages.contains(&&package.value))
         };
-        let unused =
-            self.rules.iter().enumerate().filter(|(index, rule)| {
-                !used.contains(index) && rule.optional.is_none() && made(rule)
-            });
+        let unused = self.rules.iter().enumerate().filter(|(index, rule)| {
+            !used.contains(index) && rule.optional.is_none() && is_planned(rule)
+        });
         unused.fold(Problems::new(), |mut problems, (_, rule)| {
             let message = format!("`ignore \"{}\"` matches no warning", rule.code.value);
             problems.push(
                 Problem::warning(Code::MatchesNothing, message)
                     .label(&rule.code.place, "no warning with this code and place")
-                    .help("remove the line, or give a reason: optional=\"…\""),
+                    .help("remove the line, or say why the warning can be absent: optional=\"…\""),
             );
             problems
         })
     }
 }
 
+/// Returns a problem in the form of a plan.
 pub(super) fn warning(problem: &Problem) -> Warning {
     let labels = problem.labels().iter().chain(problem.labels_elsewhere());
     Warning {
@@ -75,7 +82,7 @@ mod tests {
     use crate::resolve::tests::{Given, runtime};
 
     #[test]
-    fn a_line_that_expects_nothing_is_idle_where_its_package_is_made() {
+    fn reports_unused_lines_if_their_package_is_planned() {
         let packages = [
             runtime("core", "artifact \"a\" \"lib\""),
             runtime("libs", "artifact \"a\" \"lib\""),
@@ -91,12 +98,13 @@ mod tests {
             (vec![(&core, "bin/a")], vec![&core], 1),
             (vec![(&libs, "lib/a")], vec![&core], 1),
         ];
-        for (found, made, idle) in cases {
-            let expected = Expectations::new(&given.manifest);
-            for (package, path) in &found {
-                expected.find(Code::UnresolvedLibrary, package, path);
+        for (warnings, packages, unused_count) in cases {
+            let lines = IgnoreLines::new(&given.manifest);
+            for (package, path) in &warnings {
+                lines.accept(Code::UnresolvedLibrary, package, path);
             }
-            assert_eq!(expected.unused(&made).iter().count(), idle, "{found:?} {made:?}");
+            let unused = lines.unused(&packages);
+            assert_eq!(unused.iter().count(), unused_count, "{warnings:?} {packages:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Links of pages.
+//! Links on index pages: URL references, which become a URL or the key of a store.
 
 use percent_encoding::percent_decode_str;
 
@@ -16,39 +16,43 @@ pub(crate) enum Link<'l> {
 }
 
 impl<'l> Link<'l> {
-    /// Refuses all other links: browsers run `javascript:`, installers open `file:`, and users and
-    /// passwords do not belong into pages.
+    /// Parses a link. Returns `None` for every other form, because browsers run `javascript:`,
+    /// installers open `file:`, and a page must not contain users and passwords.
     pub(crate) fn parse(text: &'l str) -> Option<Self> {
         let text = text.split('#').next()?;
         // URL parsers drop some of these, and take others for `/`.
-        let is_odd = |c: char| c.is_control() || c.is_whitespace() || c == '\\';
-        if text.is_empty() || text.contains(is_odd) {
+        let is_rewritten = |c: char| c.is_control() || c.is_whitespace() || c == '\\';
+        if text.is_empty() || text.contains(is_rewritten) {
             return None;
         }
         if let Some(scheme) = scheme(text) {
             let is_web = ["http", "https"].iter().any(|web| scheme.eq_ignore_ascii_case(web));
             let rest = text[scheme.len()..].strip_prefix("://").filter(|_| is_web)?;
-            return is_host(rest).then_some(Self::Web(text));
+            return has_plain_host(rest).then_some(Self::Web(text));
         }
         match text.strip_prefix("//") {
-            Some(rest) => is_host(rest).then_some(Self::Host(text)),
+            Some(rest) => has_plain_host(rest).then_some(Self::Host(text)),
             None => Some(Self::Path(text)),
         }
     }
 
-    /// Address on a web server's page at `page`, which ends with `/`.
-    pub(crate) fn on_page(self, page: &str) -> String {
+    /// Returns the URL of the link on the page with the URL `page_url`, which ends with `/`. A link
+    /// with a scheme does not use it.
+    pub(crate) fn on_page(self, page_url: &str) -> String {
         let (Self::Web(url) | Self::Host(url) | Self::Path(url)) = self;
-        absolute(page, url)
+        resolve(page_url, url)
     }
 
-    /// Key of a path from the page at `page`, in the same store; `None` if it leads elsewhere.
-    pub(crate) fn key(self, page: &RelPath) -> Option<RelPath> {
+    /// Returns the key of the link's target in the store that has the page file `page_file`; `None`
+    /// if it leads elsewhere.
+    pub(crate) fn key(self, page_file: &RelPath) -> Option<RelPath> {
         let Self::Path(path) = self else { return None };
+        // A path from the root of the server can be outside of the store, whose place on the
+        // server is not known here.
         let path = path.split('?').next().filter(|path| !path.starts_with('/'))?;
-        let above = page.parent();
+        let directory = page_file.parent();
         let mut segments: Vec<String> =
-            above.iter().flat_map(RelPath::segments).map(str::to_owned).collect();
+            directory.iter().flat_map(RelPath::segments).map(str::to_owned).collect();
         for segment in path.split('/') {
             match segment {
                 "." => {}
@@ -62,7 +66,8 @@ impl<'l> Link<'l> {
     }
 }
 
-/// Scheme of a URL, which has a letter first (RFC 3986, section 3.1).
+/// Returns the scheme of a URL. It begins with a letter (RFC 3986, section 3.1), so `1:x.whl` is a
+/// path.
 fn scheme(text: &str) -> Option<&str> {
     let (scheme, _) = text.split_once(':')?;
     let mut bytes = scheme.bytes();
@@ -71,36 +76,42 @@ fn scheme(text: &str) -> Option<&str> {
     is_scheme.then_some(scheme)
 }
 
-fn is_host(rest: &str) -> bool {
+/// Returns whether the text after `//` begins with a host, without a user. `%` is refused, because
+/// some parsers decode `%40` to `@`.
+fn has_plain_host(rest: &str) -> bool {
     let host = rest.split(['/', '?']).next().unwrap_or_default();
     !host.is_empty() && !host.contains(['@', '%']) && !host.starts_with(':')
 }
 
-/// True for links with a scheme.
+/// Returns whether the URL has a scheme.
 pub(crate) fn is_absolute(url: &str) -> bool {
     scheme(url).is_some()
 }
 
-pub(crate) fn absolute(page: &str, url: &str) -> String {
-    if is_absolute(url) {
-        return url.to_owned();
+/// Resolves a URL reference on the page with the URL `page`, which ends with `/` (RFC 3986, section
+/// 5.2). Drops empty segments of the path, which no store has in a key.
+pub(crate) fn resolve(page: &str, reference: &str) -> String {
+    if is_absolute(reference) {
+        return reference.to_owned();
     }
     let start = page.find("://").map_or(0, |scheme| scheme + 3);
     let end = page[start..].find('/').map_or(page.len(), |slash| start + slash);
-    let (host, path) = page.split_at(end);
-    if let Some(rest) = url.strip_prefix("//") {
+    let (host, page_path) = page.split_at(end);
+    if let Some(rest) = reference.strip_prefix("//") {
         return format!("{}{rest}", &page[..start]);
     }
-    let path = if url.starts_with('/') { "" } else { path };
+    let (path, query) = reference.split_at(reference.find('?').unwrap_or(reference.len()));
+    let base = if path.starts_with('/') { "" } else { page_path };
     let mut segments: Vec<&str> = Vec::new();
-    for segment in path.split('/').chain(url.split('/')).filter(|s| !s.is_empty()) {
+    for segment in base.split('/').chain(path.split('/')).filter(|s| !s.is_empty()) {
         match segment {
             "." => {}
             ".." => drop(segments.pop()),
             segment => segments.push(segment),
         }
     }
-    format!("{host}/{}", segments.join("/"))
+    let slash = if path.ends_with('/') && !segments.is_empty() { "/" } else { "" };
+    format!("{host}/{}{slash}{query}", segments.join("/"))
 }
 
 #[cfg(test)]
@@ -108,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn resolves_addresses_against_a_page() {
+    fn resolves_references_on_a_page() {
         let page = "https://h:1/whl/b-part/";
         for (url, expected) in [
             ("x-1%2By.whl", "https://h:1/whl/b-part/x-1%2By.whl"),
@@ -117,14 +128,17 @@ mod tests {
             ("/x.whl", "https://h:1/x.whl"),
             ("//other/x.whl", "https://other/x.whl"),
             ("https://other/x.whl", "https://other/x.whl"),
+            ("../x.whl?u=a//b/../c", "https://h:1/whl/x.whl?u=a//b/../c"),
+            ("../x/", "https://h:1/whl/x/"),
+            ("../../", "https://h:1/"),
         ] {
-            assert_eq!(absolute(page, url), expected);
+            assert_eq!(resolve(page, url), expected);
         }
-        assert_eq!(absolute("https://h/", "x.whl"), "https://h/x.whl");
+        assert_eq!(resolve("https://h/", "x.whl"), "https://h/x.whl");
     }
 
     #[test]
-    fn links_lead_to_the_web_or_the_server_of_their_page() {
+    fn parses_only_web_links_and_paths() {
         for (text, expected) in [
             ("https://h/x.whl", Some(Link::Web("https://h/x.whl"))),
             ("HTTP://h:1/x.whl#sha256=ab", Some(Link::Web("HTTP://h:1/x.whl"))),
@@ -164,8 +178,9 @@ mod tests {
         let key = |link| Link::parse(link)?.key(&page).map(|key| key.to_string());
         assert_eq!(key("../../dist/a-1%2Bx.whl#sha256=ab").as_deref(), Some("dist/a-1+x.whl"));
         assert_eq!(key("a.whl").as_deref(), Some("simple/a/a.whl"));
-        for out in ["../../../a.whl", "/a.whl", "//h/a.whl", "https://h/a.whl", "%2e%2e/a.whl"] {
-            assert_eq!(key(out), None, "{out}");
+        let outside = ["../../../a.whl", "/a.whl", "//h/a.whl", "https://h/a.whl", "%2e%2e/a.whl"];
+        for link in outside {
+            assert_eq!(key(link), None, "{link}");
         }
     }
 }
