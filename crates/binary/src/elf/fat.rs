@@ -9,12 +9,12 @@
 //! - `.hipFatBinSegment` contains a record of 24 bytes per unit: magic number `HIPF` (four bytes),
 //!   version 1, address of the bundle, eight zero bytes. In position-independent files, loaders
 //!   fill in the address, which can be that of a dynamic symbol (`-fgpu-rdc`).
-//! - With the magic number `HIPK`, the address is of a marker that refers to code archives, and the
-//!   last eight bytes are the index of the bundle.
-//! - The section `.rocm_kpack_ref` is the marker, and `.hip_fatbin` has no bytes in the file.
+//! - In files whose code is in archives, records have the magic number `HIPK`. Their address points
+//!   to a marker that names the archives, and their last eight bytes are the index of the bundle.
+//!   The section `.rocm_kpack_ref` contains the marker, and `.hip_fatbin` has no bytes in the file.
 //!
-//! The marker ends a page. From there on, the LOAD has memory without bytes; the rest becomes a
-//! LOAD with the old addresses.
+//! rockpack writes the marker at the end of a page. The pages after it have memory, but no bytes in
+//! the file. If bytes follow the bundles, they get a LOAD of their own at their old addresses.
 
 use std::ops::Range;
 
@@ -40,13 +40,16 @@ pub use emptied::{Emptied, Emptying};
 pub use error::FatError;
 pub use proof::prove;
 
-const RECORD: usize = 24;
-const ADDRESS: u64 = 8;
-const NUMBER: usize = 16;
-/// `HIPF`.
-const OF_BUNDLE: u32 = 0x4849_5046;
-/// `HIPK`.
-const OF_MARKER: u32 = 0x4b50_4948;
+/// Size of a record in bytes.
+const RECORD_SIZE: usize = 24;
+/// Offset of the address in a record.
+const ADDRESS_OFFSET: u64 = 8;
+/// Offset of the index in a record.
+const INDEX_OFFSET: usize = 16;
+/// `HIPF`, in records of bundles.
+const BUNDLE_MAGIC: u32 = 0x4849_5046;
+/// `HIPK`, in records of markers.
+const MARKER_MAGIC: u32 = 0x4b50_4948;
 const VERSION: u32 = 1;
 
 /// File with device code.
@@ -67,7 +70,7 @@ struct Record {
 }
 
 impl FatElf {
-    /// Finds the bundles.
+    /// Reads the bundles with their records and all references to them.
     ///
     /// # Errors
     /// If the layout is unusual, or anything but a record refers to a bundle.
@@ -82,16 +85,18 @@ impl FatElf {
         let index = section(&info, file, BUNDLES)?;
         let (bundles, records) =
             (&info.sections[index], &info.sections[section(&info, file, RECORDS)?]);
-        if records.size % RECORD as u64 != 0 {
+        if records.size % RECORD_SIZE as u64 != 0 {
             return Err(FatError::Records { size: records.size });
         }
         let (code, table) = (addresses(bundles), addresses(records));
-        let protected = info
+        // Loaders write to RELRO pages and then protect them; linkers put no device code there.
+        let is_protected = info
             .segment(elf::PT_GNU_RELRO)
             .is_some_and(|segment| segment.address < code.end && code.start < segment.memory_end());
-        if protected
-            || [bundles, records].into_iter().any(|section| !is_alone(&info, file, section))
-        {
+        if is_protected {
+            return Err(FatError::Protected);
+        }
+        if [bundles, records].into_iter().any(|section| !is_alone(&info, file, section)) {
             return Err(FatError::Shared);
         }
         if info.names_any(code.clone()) {
@@ -99,7 +104,7 @@ impl FatElf {
         }
         let references = References::read(&info, file, &code, &table)?;
         let (mut bundles, mut records) = (Vec::new(), Vec::new());
-        for address in (table.start..table.end).step_by(RECORD) {
+        for address in (table.start..table.end).step_by(RECORD_SIZE) {
             let (target, addend) = record(&info, file, address, &references)?;
             if !code.contains(&target) {
                 return Err(FatError::Outside { address });
@@ -120,7 +125,8 @@ impl FatElf {
         self.info.facts()
     }
 
-    /// File range from each bundle to the next, by number.
+    /// Returns the file ranges of the bundles, in the order of their indices. Each ends at the next
+    /// bundle in the file, or at the end of the section.
     pub fn bundles(&self) -> Vec<Range<u64>> {
         let end = |start: u64| {
             let later = self.bundles.iter().filter(|at| **at > start);
@@ -138,14 +144,16 @@ impl FatElf {
         &self.info.sections[self.section]
     }
 
-    fn redirected(&self, record: &Record, old: &[u8], marker: u64) -> Vec<u8> {
+    /// Returns the record of a bundle, changed to point to the marker.
+    fn marker_record(&self, record: &Record, old: &[u8], marker: u64) -> Vec<u8> {
         let bundle = self.bundles[record.bundle].to_le_bytes();
         let mut new = old.to_vec();
-        new[..4].copy_from_slice(&OF_MARKER.to_le_bytes());
-        if new[8..NUMBER] == bundle {
-            new[8..NUMBER].copy_from_slice(&marker.to_le_bytes());
+        new[..4].copy_from_slice(&MARKER_MAGIC.to_le_bytes());
+        // In files with relocations, the place of the address can be zero: loaders fill it in.
+        if new[8..INDEX_OFFSET] == bundle {
+            new[8..INDEX_OFFSET].copy_from_slice(&marker.to_le_bytes());
         }
-        new[NUMBER..].copy_from_slice(&(record.bundle as u64).to_le_bytes());
+        new[INDEX_OFFSET..].copy_from_slice(&(record.bundle as u64).to_le_bytes());
         new
     }
 }
@@ -154,7 +162,11 @@ fn addresses(section: &Section) -> Range<u64> {
     section.address..section.address.saturating_add(section.size)
 }
 
-fn names(info: &ElfInfo, file: &(impl ReadAt + ?Sized)) -> Result<(usize, Vec<u8>), FatError> {
+/// Returns index and bytes of the section with the names of sections.
+fn section_names(
+    info: &ElfInfo,
+    file: &(impl ReadAt + ?Sized),
+) -> Result<(usize, Vec<u8>), FatError> {
     const E_SHSTRNDX: u64 = 62;
     let index = read_bytes(file, info.file_len, E_SHSTRNDX, 2, "the ELF header")?;
     let index = usize::from(u16::from_le_bytes([index[0], index[1]]));
@@ -167,7 +179,7 @@ fn names(info: &ElfInfo, file: &(impl ReadAt + ?Sized)) -> Result<(usize, Vec<u8
     Ok((index, names))
 }
 
-/// Returns whether the code of a file is in archives.
+/// Returns whether the device code of a file is in `.kpack` archives; false for unreadable files.
 pub fn refers_to_archives(file: &(impl ReadAt + ?Sized)) -> bool {
     inspect(file).is_ok_and(|info| section(&info, file, MARKER).is_ok())
 }
@@ -177,7 +189,7 @@ fn section(
     file: &(impl ReadAt + ?Sized),
     name: &'static str,
 ) -> Result<usize, FatError> {
-    let (_, names) = names(info, file)?;
+    let (_, names) = section_names(info, file)?;
     let is_it = |section: &Section| {
         let start = usize::try_from(section.name).ok().and_then(|at| names.get(at..));
         start.is_some_and(|start| {
@@ -202,7 +214,7 @@ fn is_alone(info: &ElfInfo, file: &impl ReadAt, section: &Section) -> bool {
     let is_whole_section =
         |start: u64, end: u64| start == section.offset && end == section.file_end();
     let mut claims = info.claims(file);
-    // The section's own claim; an equal second claim belongs to another table.
+    // Ignores the claim of the section itself. A second equal claim is of another table, and counts.
     if let Some(at) = claims.iter().position(|claim| is_whole_section(claim.start, claim.end)) {
         claims.remove(at);
     }
@@ -215,17 +227,18 @@ fn record(
     address: u64,
     references: &References,
 ) -> Result<(u64, Option<u64>), FatError> {
-    let bytes = info.read_at(file, address, RECORD as u64).ok_or(FatError::Unreadable)?;
-    let start = [OF_BUNDLE.to_le_bytes(), VERSION.to_le_bytes()].concat();
-    if bytes[..start.len()] != start || bytes[NUMBER..] != [0; 8] {
+    let bytes = info.read_at(file, address, RECORD_SIZE as u64).ok_or(FatError::Unreadable)?;
+    let start = [BUNDLE_MAGIC.to_le_bytes(), VERSION.to_le_bytes()].concat();
+    if bytes[..start.len()] != start || bytes[INDEX_OFFSET..] != [0; 8] {
         return Err(FatError::Record { address });
     }
-    let moves = info.header.as_ref().is_none_or(|header| header.kind != elf::ET_EXEC);
-    match references.target_at(address + ADDRESS)? {
+    let is_relocatable = info.header.as_ref().is_none_or(|header| header.kind != elf::ET_EXEC);
+    match references.target_at(address + ADDRESS_OFFSET)? {
         Some(reference) => Ok(reference),
         // A program with a fixed address has the bundle's address in the record.
-        None if !moves => {
-            let target = info.word_at(file, address + ADDRESS).ok_or(FatError::Unreadable)?;
+        None if !is_relocatable => {
+            let target =
+                info.word_at(file, address + ADDRESS_OFFSET).ok_or(FatError::Unreadable)?;
             Ok((target, None))
         }
         None => Err(FatError::Address { address }),

@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use super::emptied::{Emptying, not_zero};
 use super::pages::Pages;
-use super::{FatElf, FatError, RECORD, tail};
+use super::{FatElf, FatError, RECORD_SIZE, tail};
 use crate::ReadAt;
 use crate::elf::builder::{ElfBuilder, TablePlace, round_up};
 use crate::elf::edit_plan::EditPlan;
@@ -190,9 +190,9 @@ impl<R: ReadAt> Work<'_, R> {
     fn redirect(&mut self, pages: &Pages) -> Result<(), FatError> {
         let (fat, marker) = (self.fat, pages.marker.start);
         for record in &fat.records {
-            let offset = self.offset_of(record.address, RECORD as u64)?;
-            let old = self.builder.old(offset, RECORD as u64)?;
-            self.builder.write(offset, &fat.redirected(record, &old, marker))?;
+            let offset = self.offset_of(record.address, RECORD_SIZE as u64)?;
+            let old = self.builder.old(offset, RECORD_SIZE as u64)?;
+            self.builder.write(offset, &fat.marker_record(record, &old, marker))?;
             if let Some(addend) = record.addend {
                 self.builder.write(self.offset_of(addend, 8)?, &marker.to_le_bytes())?;
             }

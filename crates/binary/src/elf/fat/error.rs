@@ -30,6 +30,9 @@ pub enum FatError {
     /// Overlapping table.
     #[error("another table or section overlaps its offload bundles or their records")]
     Shared,
+    /// Bundles in the pages that loaders protect.
+    #[error("its segment PT_GNU_RELRO overlaps its offload bundles")]
+    Protected,
     /// Symbol or dynamic entry in a bundle.
     #[error("a symbol or an entry of the dynamic section points into its offload bundles")]
     Named,

@@ -3,7 +3,7 @@ use std::ops::Range;
 use super::emptied::not_zero;
 use super::references::References;
 use super::tail::hole_alignment;
-use super::{ADDRESS, FatElf, FatError, RECORD, names, section};
+use super::{ADDRESS_OFFSET, FatElf, FatError, RECORD_SIZE, section, section_names};
 use crate::ReadAt;
 use crate::elf::error::ElfError;
 use crate::elf::header::{Section, Segment, read_bytes};
@@ -48,7 +48,7 @@ impl FatElf {
 }
 
 fn changed(fat: &FatElf) -> Vec<Range<u64>> {
-    let records = fat.records.iter().map(|it| it.address..it.address + RECORD as u64);
+    let records = fat.records.iter().map(|it| it.address..it.address + RECORD_SIZE as u64);
     let addends = fat.records.iter().filter_map(|it| it.addend).map(|at| at..at + 8);
     let symbols = fat.symbols.iter().map(|at| at + SYMBOL_PLACE.start..at + SYMBOL_PLACE.end);
     records.chain(addends).chain(symbols).collect()
@@ -85,8 +85,8 @@ impl<O: ReadAt, N: ReadAt> Proof<'_, O, N> {
         if !plain || self.read(section.address, section.size)? != marker {
             return Err(broken(format!("section {index} is not the marker")));
         }
-        let (_, old) = names(&self.fat.info, self.old)?;
-        if !names(self.now, self.new)?.1.starts_with(&old) {
+        let (_, old) = section_names(&self.fat.info, self.old)?;
+        if !section_names(self.now, self.new)?.1.starts_with(&old) {
             return Err(broken("a section has another name".to_owned()));
         }
         Ok(section.address)
@@ -150,15 +150,16 @@ impl<O: ReadAt, N: ReadAt> Proof<'_, O, N> {
         references.symbols_of(&[marker])?;
         for record in &self.fat.records {
             let part = "the records of its offload bundles";
-            let offset = self.fat.info.offset_of(record.address, RECORD as u64);
+            let offset = self.fat.info.offset_of(record.address, RECORD_SIZE as u64);
             let offset = offset.ok_or(FatError::Unreadable)?;
-            let old = read_bytes(self.old, self.fat.info.file_len, offset, RECORD as u64, part)?;
-            let new = self.read(record.address, RECORD as u64)?;
-            if new != self.fat.redirected(record, &old, marker) {
+            let old =
+                read_bytes(self.old, self.fat.info.file_len, offset, RECORD_SIZE as u64, part)?;
+            let new = self.read(record.address, RECORD_SIZE as u64)?;
+            if new != self.fat.marker_record(record, &old, marker) {
                 return Err(broken(format!("the record at {:#x} is wrong", record.address)));
             }
-            let word = self.now.word_at(self.new, record.address + ADDRESS);
-            let filled = references.target_at(record.address + ADDRESS)?;
+            let word = self.now.word_at(self.new, record.address + ADDRESS_OFFSET);
+            let filled = references.target_at(record.address + ADDRESS_OFFSET)?;
             let same_kind = filled.is_none_or(|(_, addend)| addend == record.addend);
             let target = filled.map(|(target, _)| target).or(word);
             if target != Some(marker) || !same_kind {

@@ -3,7 +3,7 @@ use std::ops::Range;
 
 use object::endian::LittleEndian as LE;
 
-use super::{ADDRESS, FatError, RECORD};
+use super::{ADDRESS_OFFSET, FatError, RECORD_SIZE};
 use crate::ReadAt;
 use crate::elf::info::ElfInfo;
 use crate::elf::pointers::{Filled, place_of};
@@ -35,8 +35,8 @@ impl References {
         };
         let read = info.each_filled(file, |it| {
             let in_table = touches(it.place, table);
-            let is_address =
-                in_table && it.place.wrapping_sub(table.start) % RECORD as u64 == ADDRESS;
+            let is_address = in_table
+                && it.place.wrapping_sub(table.start) % RECORD_SIZE as u64 == ADDRESS_OFFSET;
             let named = symbols.contains_key(&it.symbol);
             let leads = named || it.to.is_some_and(|to| code.contains(&to));
             if is_address && (it.relative || (named && it.whole)) {
@@ -59,7 +59,7 @@ impl References {
             Some([Filled { symbol, .. }]) if self.symbols.contains_key(symbol) => {
                 Ok(Some((self.symbols[symbol].to, None)))
             }
-            Some(_) => Err(FatError::Address { address: place - ADDRESS }),
+            Some(_) => Err(FatError::Address { address: place - ADDRESS_OFFSET }),
         }
     }
 

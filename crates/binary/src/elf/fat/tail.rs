@@ -1,7 +1,7 @@
 use object::elf;
 
 use super::pages::Pages;
-use super::{FatElf, FatError, names};
+use super::{FatElf, FatError, section_names};
 use crate::ReadAt;
 use crate::elf::builder::{ElfBuilder, round_up};
 use crate::elf::edit_plan::Overlay;
@@ -17,7 +17,7 @@ pub(super) fn written<R: ReadAt>(
     builder: &mut ElfBuilder<'_, R>,
     pages: &Pages,
 ) -> Result<Overlay, FatError> {
-    let (names_at, mut bytes) = names(&fat.info, builder.file)?;
+    let (names_at, mut bytes) = section_names(&fat.info, builder.file)?;
     let mut sections = changed(fat, builder, pages);
     let names = sections.get_mut(names_at).filter(|names| !names.is_allocated());
     let names = names.ok_or(FatError::Names)?;
