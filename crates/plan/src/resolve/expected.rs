@@ -70,7 +70,7 @@ pub(super) fn warning(problem: &Problem) -> Warning {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resolve::tests::{Given, runtime};
+    use crate::resolve::tests::{Fixture, runtime};
 
     #[test]
     fn a_line_that_expects_nothing_is_idle_where_its_package_is_made() {
@@ -80,7 +80,7 @@ mod tests {
             "ignore \"unresolved-library\" package=\"core\" in=\"lib/**\" reason=\"meant\"\n"
                 .to_owned(),
         ];
-        let given = Given::new(&packages, "a_lib_generic f text f");
+        let fixture = Fixture::new(&packages, "a_lib_generic f text f");
         let [core, libs]: [PackageName; 2] = ["core", "libs"].map(|name| name.parse().unwrap());
         let cases = [
             (vec![], vec![&core, &libs], 1),
@@ -90,7 +90,7 @@ mod tests {
             (vec![(&libs, "lib/a")], vec![&core], 1),
         ];
         for (found, made, idle) in cases {
-            let expected = Expectations::new(&given.manifest);
+            let expected = Expectations::new(&fixture.manifest);
             for (package, path) in &found {
                 expected.find(Code::UnresolvedLibrary, package, path);
             }

@@ -1,11 +1,11 @@
 use super::*;
-use crate::resolve::tests::{Given, devel, device, messages, runtime};
+use crate::resolve::tests::{Fixture, devel, device, messages, runtime};
 
 /// `PATH STEP`, `PATH - REASON` for absent paths, `! MESSAGE`.
 fn made(packages: &[String], entries: &str) -> Vec<String> {
-    let given = Given::new(packages, entries);
+    let fixture = Fixture::new(packages, entries);
     let mut problems = Problems::new();
-    let filled = given.filled(&mut problems);
+    let filled = fixture.filled(&mut problems);
     let one = filled.iter().find(|f| f.dist.name.as_str() == "x-core").unwrap();
     let directories = ["_x_core/lib".parse().unwrap()];
     let (made, absent) = members(one, &Owners::new(&filled), &directories, &mut problems);
@@ -71,8 +71,8 @@ fn a_stub_starts_the_program_of_a_package_that_is_there() {
 fn a_stub_is_shipped_where_its_program_is() {
     let entries = "a_lib_generic tool link bin/p\na_lib_generic f text f\nb_lib_generic bin/p exe";
     let shipped = |packages: &[String]| {
-        let given = Given::new(packages, entries);
-        let filled = given.filled(&mut Problems::new());
+        let fixture = Fixture::new(packages, entries);
+        let filled = fixture.filled(&mut Problems::new());
         let owners = Owners::new(&filled);
         ["f", "tool", "bin/p"].map(|path| is_shipped(&filled[0], &owners, &path.parse().unwrap()))
     };
@@ -113,9 +113,9 @@ fn of_several_packages_with_a_path_the_first_owns_it_and_an_overlay_never() {
     let over = runtime("over", "overlay \"core\"\nartifact \"a\" \"lib\"");
     let second = runtime("second", "artifact \"a\" \"lib\"");
     let packages = [over, core(), second, devel("artifacts-of \"core\"")];
-    let given = Given::new(&packages, "a_lib_generic f text f");
-    let filled = given.filled(&mut Problems::new());
-    let (owners, dists) = (Owners::new(&filled), given.dists());
+    let fixture = Fixture::new(&packages, "a_lib_generic f text f");
+    let filled = fixture.filled(&mut Problems::new());
+    let (owners, dists) = (Owners::new(&filled), fixture.dists());
     let (f, for_whom) = ("f".parse().unwrap(), dists.last().unwrap());
     assert_eq!(owners.owner(&f, for_whom).unwrap().dist.name.as_str(), "x-core");
     assert_eq!(owners.owners(for_whom)[&f].dist.name.as_str(), "x-core");
