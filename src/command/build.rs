@@ -41,7 +41,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     check_artifacts(args)?;
     let pool = begin(args)?;
     let sources = inputs::manifest::sources(args.set.manifest.as_deref())?;
-    ui::tell_manifest(inputs::manifest::label(&sources.0));
+    ui::show_manifest_name(inputs::manifest::label(&sources.0));
     let manifest = inputs::manifest::decode(&sources)?;
     let shared = Shared::new(&args.remote, &manifest)?;
     inputs::cache::check(&args.cache, &shared, args.remote.artifacts_digest.is_some())?;

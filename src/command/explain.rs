@@ -14,7 +14,7 @@ use crate::inputs::{self, artifacts};
 use crate::ui;
 
 pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
-    let manifest = inputs::manifest::manifest(args.set.manifest.as_deref())?;
+    let manifest = inputs::manifest::read(args.set.manifest.as_deref())?;
     let request = inputs::request(&manifest, &args.set)?;
     // Absent directories do not matter for one path.
     let asked = artifacts::Asked::new(&args.catalog, &args.artifacts, &manifest, &request, false);
