@@ -141,7 +141,7 @@ fn a_reason_accepts_the_repeated_files_of_its_line_alone() {
     let packages = [runtime("libs", "artifact \"blas\" \"lib\" \"run\""), runtime("core", core)];
     let entries = "blas_run_generic bin/a text a\nblas_lib_generic share/a text a";
     let problem = Case::new(&packages, entries).problem();
-    assert!(problem.contains("both ship 1 file of artifact `blas` (1 B)"), "{problem}");
+    assert!(problem.contains("both ship 1 file of artifact `blas` (10 B)"), "{problem}");
     assert!(problem.contains("<- `_x_core/share/a`"), "{problem}");
 }
 

@@ -92,8 +92,9 @@ fn problem(rule: &DropRule, shipped: &[Shipped<'_>]) -> Problem {
         .label(&rule.glob.place, format!("dropped here: {}", rule.reason))
         .of_fact(rule.glob.place.to_string())
         .help(
-            "exclude the files in the package, replace \"**\" by globs of the files to drop, or add \
-             everywhere=#true to drop them from every package",
+            "leave the files out of the package (exclude; without-component in a devel package), \
+             replace \"**\" by globs of the files to drop, or add everywhere=#true to drop them from \
+             every package",
         )
 }
 

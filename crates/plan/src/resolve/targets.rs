@@ -182,21 +182,18 @@ pub(super) fn resolve(
         let help = "give the families of one system, or build the set without --since";
         problems.push(Problem::usage(Code::OtherSystem, message).help(help));
     }
-    let axes = axes(manifest, catalog);
-    let levels = levels(manifest, catalog, mode, &built);
-    let since = request.since.clone();
     let targets = Targets {
         mode,
         system,
         version,
-        since,
+        since: request.since.clone(),
+        levels: levels(manifest, catalog, mode, &built),
         built,
         published,
         marked,
         listed,
         choice,
-        axes,
-        levels,
+        axes: axes(manifest, catalog),
     };
     // An error above can be the reason why a target is not built.
     if choice == Choice::Build && !problems.has_errors() {
