@@ -129,7 +129,13 @@ fn packed_wheel(dir: &Path, members: &[(&str, usize, Option<Level>)]) -> Wheel {
     let base = wheel(dir);
     let mut edit = Edit::part_of(&base, INFO);
     for (name, size, level) in members {
-        let content: Vec<u8> = (0..*size).map(|at| (at * at % 251).to_le_bytes()[0]).collect();
+        // Random letters of eight, for which each level finds other matches.
+        let mut state = 1_u32;
+        let letter = |_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 29).to_le_bytes()[0]
+        };
+        let content: Vec<u8> = (0..*size).map(letter).collect();
         let packing = level.map_or(Packing::Store, Packing::Deflate);
         edit.add(name, MemberContent::Packed(packing.pack(&content))).unwrap();
     }
@@ -148,9 +154,9 @@ fn a_new_text_is_packed_as_the_old_ones() {
     let wheel = packed_wheel(
         dir.path(),
         &[
-            ("stored", 5000, None),
-            ("fast", 5000, Some(Level::Fast)),
-            ("max", 5000, Some(Level::Max)),
+            ("stored", 20_000, None),
+            ("fast", 20_000, Some(Level::Fast)),
+            ("max", 20_000, Some(Level::Max)),
             ("long", long, Some(Level::Max)),
         ],
     );
