@@ -57,7 +57,9 @@ pub(super) fn check(catalog: &Catalog, filled: &[Filled<'_>]) -> Problems {
         }
     }
     let mut problems = Problems::new();
-    duplicates.values().for_each(|duplicates| problems.push(problem(duplicates)));
+    for duplicates in duplicates.values() {
+        problems.push(problem(duplicates));
+    }
     problems
 }
 

@@ -247,7 +247,7 @@ impl Context<'_> {
     }
 }
 
-struct Settings {
+struct FilledSettings {
     run: Vec<RunCommand>,
     native: Option<NativeBuild>,
     environment: BTreeMap<String, String>,
@@ -255,7 +255,7 @@ struct Settings {
     config_settings: BTreeMap<String, Vec<String>>,
 }
 
-impl Settings {
+impl FilledSettings {
     fn texts(&self) -> impl Iterator<Item = &str> {
         let cmake = self.native.iter().filter_map(|native| native.cmake.as_ref()).flatten();
         let run = self.run.iter().flat_map(|command| &command.words);
@@ -264,7 +264,11 @@ impl Settings {
     }
 }
 
-fn settings(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved) -> Settings {
+fn settings(
+    context: &Context<'_>,
+    project: &SourceProject,
+    resolved: &mut Resolved,
+) -> FilledSettings {
     let fill = |text: &str| context.variables.fill(text);
     let run = project.run.iter().map(|command| RunCommand {
         words: command.words.iter().map(|word| fill(word.as_str())).collect(),
@@ -285,7 +289,7 @@ fn settings(context: &Context<'_>, project: &SourceProject, resolved: &mut Resol
     for (key, value) in &project.config_settings {
         config_settings.entry(key.value.clone()).or_default().push(fill(value.as_str()));
     }
-    let mut settings = Settings {
+    let mut settings = FilledSettings {
         run: run.collect(),
         native,
         environment: BTreeMap::new(),
@@ -303,7 +307,7 @@ fn settings(context: &Context<'_>, project: &SourceProject, resolved: &mut Resol
 
 /// The project's own variables override `every-project`, and `without-env` removes them.
 /// The prefix of an omitted project comes from the caller.
-fn environment(context: &Context<'_>, project: &SourceProject, settings: &mut Settings) {
+fn environment(context: &Context<'_>, project: &SourceProject, settings: &mut FilledSettings) {
     let every = &context.manifest.python.every;
     let is_own = |name: &str| {
         project.environment.iter().any(|(other, _)| other.as_str() == name)
@@ -336,7 +340,7 @@ fn is_left_out(context: &Context<'_>, place: &Filling) -> bool {
 fn unfilled(
     context: &Context<'_>,
     project: &SourceProject,
-    settings: &Settings,
+    settings: &FilledSettings,
     resolved: &mut Resolved,
 ) {
     let places: BTreeSet<Filling> = settings.texts().flat_map(setting::places).collect();
