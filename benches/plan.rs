@@ -25,7 +25,7 @@ use base::names::RelPath;
 use base::source::{Problems, Source};
 use catalog::{self, Catalog, CatalogEntry};
 use fs_err as fs;
-use manifest::{Beside, Manifest};
+use manifest::{Manifest, ManifestFiles};
 use plan::resolve::explain::{Argument, Explainer, ManifestByMode, explanation_text};
 use plan::{Plan, Request, Templates};
 use review::diff;
@@ -224,8 +224,11 @@ fn measure_packages(count: usize) {
     let (text, catalog) = (packages::manifest(count), packages::catalog(count));
     let source = Source::new("packages.kdl", text);
     let beside = |path: &RelPath| Err(format!("no file {path}"));
-    let beside =
-        Beside { templates: vec!["meta", "runtime", "choice"], read: &beside, built_in: None };
+    let beside = ManifestFiles {
+        templates: vec!["meta", "runtime", "choice"],
+        read: &beside,
+        built_in: None,
+    };
     let families = Source::new("families.kdl", "");
     let (check, manifest) = timed(|| decoded(Manifest::decode_beside(&source, &families, &beside)));
     let (plan, made) = timed(|| resolve(&manifest, &catalog));
@@ -254,7 +257,11 @@ fn manifest(isas: usize) -> Manifest {
     decoded(Manifest::decode_beside(
         &Source::new("packages.kdl", read("packages.kdl")),
         &Source::new("families.kdl", families),
-        &Beside { templates: vec!["meta", "runtime", "choice"], read: &beside, built_in: None },
+        &ManifestFiles {
+            templates: vec!["meta", "runtime", "choice"],
+            read: &beside,
+            built_in: None,
+        },
     ))
 }
 

@@ -31,7 +31,7 @@ fn print(shell: &dyn EnvCompleter) -> Option<()> {
     let words: Vec<OsString> = line::words().collect();
     let directory = std::env::current_dir().ok();
     let mut text = Vec::new();
-    // The last word is the one to complete.
+    // Without a word, there is nothing to complete.
     let words = Some(words).filter(|words| !words.is_empty())?;
     shell.write_complete(&mut command(), words, directory.as_deref(), &mut text).ok()?;
     ui::print_exact(&String::from_utf8_lossy(&text)).ok()

@@ -26,7 +26,7 @@ pub mod variable;
 
 pub use near::near;
 pub use run::run;
-pub use shared::Shared;
+pub use shared::Remote;
 pub use variable::variable;
 
 pub use memory::{share as memory_share, threads};

@@ -277,7 +277,7 @@ fn show(problem: &Problem) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
-pub fn tell_manifest(name: &str) {
+pub fn show_manifest_name(name: &str) {
     tell(&format!("manifest: {name}"));
 }
 

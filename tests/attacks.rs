@@ -170,6 +170,8 @@ fn refuses_all_attacks_of_a_project_on_other_builds_and_the_user() {
     let succeeded: Vec<&str> = log.lines().filter_map(|line| line.strip_prefix("DONE: ")).collect();
     let unexpected: Vec<_> = succeeded.iter().filter(|name| !beyond_the_kernel(name)).collect();
     assert!(unexpected.is_empty(), "{unexpected:#?}");
+    let failed: Vec<&str> = log.lines().filter(|line| line.starts_with("failed: ")).collect();
+    assert!(failed.is_empty(), "no wall refused these: {failed:#?}");
     // attack.py attacks each file in five ways, and more than the files: fewer lines mean that it
     // stopped early.
     let refused = log.lines().filter(|line| line.starts_with("refused: ")).count();

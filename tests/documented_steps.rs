@@ -6,7 +6,7 @@ use std::path::Path;
 use base::names::RelPath;
 use base::source::Source;
 use fs_err as fs;
-use manifest::{Beside, Manifest};
+use manifest::{Manifest, ManifestFiles};
 use plan::{Plan, Request, resolve};
 use tempfile::TempDir;
 
@@ -38,7 +38,7 @@ fn manifest() -> Manifest {
     let read =
         |path: &RelPath| fs::read_to_string(root.join(path.as_str())).map_err(|e| e.to_string());
     let beside =
-        Beside { templates: vec!["meta", "runtime", "choice"], read: &read, built_in: None };
+        ManifestFiles { templates: vec!["meta", "runtime", "choice"], read: &read, built_in: None };
     let manifest = Manifest::decode_beside(&packages, &families, &beside);
     manifest.unwrap_or_else(|problems| panic!("{:?}", problems.iter().collect::<Vec<_>>()))
 }

@@ -33,7 +33,7 @@ mod runs;
 mod signals;
 
 /// Makes a directory with the demo artifacts as archives with sidecars in `store/17-linux`, as
-/// directories in `artifacts`, and a manifest that declares the store.
+/// directories in `artifacts`.
 fn scratch() -> TempDir {
     let dir = demo_tree::scratch(true);
     let run = dir.path().join("store/17-linux");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use base::names::RelPath;
 use base::source::{self, Code, Problem, Source};
-use manifest::{Beside, Manifest};
+use manifest::{Manifest, ManifestFiles};
 
 const SOUND_FAMILIES: &str = "isa \"gfx942\" \"gfx94X-all\" product=\"MI300X\"\nsubproject \"sparse\" {\n    without \"gfx942\"\n}\naxis \"vendor\" \"acme\"\n";
 const SOUND_PACKAGES: &str = "common {\n    author \"A\"\n    requires-python \">=3.10\"\n}\n";
@@ -64,7 +64,7 @@ fn problems_of(file: &Path, text: &str) -> Vec<Problem> {
         "empty.rst" => Ok("\u{feff} \n".to_owned()),
         _ => Err("there is no such file".to_owned()),
     };
-    let beside = Beside { templates: vec!["meta", "runtime"], read: &read, built_in: None };
+    let beside = ManifestFiles { templates: vec!["meta", "runtime"], read: &read, built_in: None };
     let problems = match Manifest::decode_beside(&packages, &families, &beside) {
         Ok(manifest) => manifest.misspellings(),
         Err(problems) => problems,

@@ -115,6 +115,24 @@ fn reads_a_readme_next_to_the_manifest() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
+/// A readme is limited to 256 KiB, because metadata has its text.
+#[test]
+fn an_included_file_has_the_limit_of_packages_kdl() {
+    let dir = with_manifest();
+    let manifest = dir.path().join("m/packages.kdl");
+    let text = fs::read_to_string(&manifest).unwrap();
+    fs::write(&manifest, text + "include \"large.kdl\"\n").unwrap();
+    let comments = "// A comment.\n".repeat(300_000 / 14);
+    let large = comments + "system-library \"libexample.so.1\"\n";
+    fs::write(dir.path().join("m/large.kdl"), &large).unwrap();
+    let output = rockpack(dir.path(), &["check", "--manifest", "m"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    fs::write(dir.path().join("m/large.kdl"), large.repeat(4)).unwrap();
+    let output = rockpack(dir.path(), &["check", "--manifest", "m"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && stderr.contains("larger than the limit"), "{stderr}");
+}
+
 #[test]
 fn refuses_an_address_as_a_directory() {
     let dir = TempDir::new().unwrap();

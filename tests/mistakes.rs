@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use base::names::RelPath;
 use base::source::{Problems, Source};
 use catalog::Catalog;
-use manifest::{Beside, BuiltIn, Manifest};
+use manifest::{BuiltIn, Manifest, ManifestFiles};
 use plan::{Plan, Request, Templates, resolve};
 use rayon::prelude::*;
 use review::diff::{self, Contents};
@@ -216,7 +216,7 @@ fn decode(files: &[(String, String)]) -> Result<Manifest, Problems> {
         ["packages.kdl", "families.kdl"].map(|name| Source::new(name, repository::text(name)));
     let built_in = BuiltIn { packages: &shipped[0], families: &shipped[1], read: &read };
     let templates = vec!["meta", "runtime", "choice"];
-    let beside = Beside { templates, read: &read, built_in: Some(built_in) };
+    let beside = ManifestFiles { templates, read: &read, built_in: Some(built_in) };
     let [packages, families] =
         ["packages.kdl", "families.kdl"].map(|name| Source::new(name, find(name).unwrap()));
     Manifest::decode_beside(&packages, &families, &beside)

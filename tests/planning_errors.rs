@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use base::source::{self, Code, Problem, Problems, Source};
 use catalog::{BuildFacts, Catalog};
-use manifest::{Beside, Manifest};
+use manifest::{Manifest, ManifestFiles};
 use plan::{Plan, Request, Sources, Templates};
 
 use crate::planning::tree;
@@ -107,7 +107,7 @@ impl Scene {
 
 fn manifest(file: &Path) -> Manifest {
     let packages = Source::new("packages.kdl", fs_err::read_to_string(file).unwrap());
-    let beside = Beside {
+    let beside = ManifestFiles {
         templates: vec!["meta", "runtime"],
         read: &|_| Err("no file is read here".to_owned()),
         built_in: None,

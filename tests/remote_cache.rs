@@ -323,7 +323,7 @@ fn where_a_shared_cache_is_required_its_trouble_is_an_error() {
     );
     assert!(dir.join("nobody/dist/SHA256SUMS").is_file(), "packages are in place");
     for (number, (url, more, text)) in [
-        ("", &["--cache", "own-cache"][..], "remote \"required\" names no server"),
+        ("", &["--cache", "own-cache"][..], "remote \"required\" has no `cache` or `executor`"),
         (&url, &["--no-cache"], "a required remote: "),
         (&url, &["--cache", "/dev/null/cache"], "a required remote: "),
     ]
@@ -364,7 +364,7 @@ fn an_absent_server_is_one_warning() {
         ("pem", Some((CACHE, "")), "certificate: own/no.pem has no certificate in PEM"),
         ("unset", None, "the variable NOT_SET is not set"),
         ("file", None, "own/nowhere"),
-        ("machine", None, "remote \"machine\" has `machine`, and no farm"),
+        ("machine", None, "remote \"machine\" has `machine`, but no `executor`"),
         ("silnt", None, "packages.kdl declares no remote `silnt`"),
         ("silo", Some((CACHE, "http://cache")), "`http` is not a scheme of a shared cache"),
         ("silo", Some((CACHE, "grpc://cache")), "has no port; write grpc://cache:PORT"),
@@ -373,7 +373,7 @@ fn an_absent_server_is_one_warning() {
         (
             "silo",
             Some(("ROCKPACK_REMOTE_MODE", "write")),
-            "ROCKPACK_REMOTE_MODE: it must be read or readwrite",
+            "ROCKPACK_REMOTE_MODE: must be `read` or `readwrite`, not `write`",
         ),
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));

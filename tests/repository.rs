@@ -6,7 +6,7 @@ use std::path::Path;
 use base::names::RelPath;
 use base::source::{Problems, Source};
 use fs_err as fs;
-use manifest::{Beside, Manifest};
+use manifest::{Manifest, ManifestFiles};
 
 /// Its directory.
 pub fn root() -> &'static Path {
@@ -53,7 +53,7 @@ pub fn decode(packages: &str, families: &str) -> Result<Manifest, Problems> {
     let read =
         |path: &RelPath| fs::read_to_string(root().join(path.as_str())).map_err(|e| e.to_string());
     let beside =
-        Beside { templates: vec!["meta", "runtime", "choice"], read: &read, built_in: None };
+        ManifestFiles { templates: vec!["meta", "runtime", "choice"], read: &read, built_in: None };
     let (packages, families) =
         (Source::new("packages.kdl", packages), Source::new("families.kdl", families));
     Manifest::decode_beside(&packages, &families, &beside)

@@ -43,7 +43,7 @@ pub struct BuildArgs {
     #[arg(long, value_name = "DIR_OR_URL", value_hint = ValueHint::DirPath, required_unless_present_any = ["catalog", "store", "artifacts_digest", "installed", "sources"], help_heading = "Input")]
     pub artifact_dir: Option<PathBuf>,
 
-    /// Store of packages.kdl, with --run, instead of the directory
+    /// Store by the name of a `store` line in packages.kdl, instead of --artifact-dir; --run selects the run
     #[arg(
         long,
         value_name = "NAME",

@@ -80,7 +80,7 @@ pub struct DiffArgs {
     #[arg(long, value_name = "L", help_heading = "Packages")]
     pub old_linux_amdgpu_families: Option<String>,
 
-    /// The same for Windows [default: --windows-amdgpu-families]
+    /// Families or ISAs of OLD for Windows, if it is planned [default: --windows-amdgpu-families]
     #[arg(long, value_name = "L", help_heading = "Packages")]
     pub old_windows_amdgpu_families: Option<String>,
 

@@ -71,7 +71,7 @@ pub struct FetchArgs {
     #[arg(long, value_name = "L", help_heading = "Packages")]
     pub linux_amdgpu_families: Option<String>,
 
-    /// The same for Windows
+    /// Families or ISAs to fetch for Windows
     #[arg(long, value_name = "L", help_heading = "Packages")]
     pub windows_amdgpu_families: Option<String>,
 }

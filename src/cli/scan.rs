@@ -20,7 +20,7 @@ pub struct ScanArgs {
     #[arg(long, value_name = "DIR_OR_URL", value_hint = ValueHint::DirPath, required_unless_present = "store")]
     pub artifact_dir: Option<PathBuf>,
 
-    /// Store of packages.kdl, with --run, instead of the directory
+    /// Store by the name of a `store` line in packages.kdl, instead of --artifact-dir; --run selects the run
     #[arg(long, value_name = "NAME", requires = "run", conflicts_with = "artifact_dir")]
     pub store: Option<String>,
 

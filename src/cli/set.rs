@@ -10,8 +10,8 @@ use plan::{OnlyName, Request, Sources};
 use super::JobsArgs;
 use super::allow::OF_SET;
 
-/// Preset of xz without `--xz-preset`.
-const SMALLEST: u8 = 6;
+/// Preset of `--devel-tarball-compression` without `--xz-preset`, as its help says.
+const DEFAULT_XZ_PRESET: u8 = 6;
 
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
@@ -21,7 +21,7 @@ pub struct CatalogArgs {
     #[arg(long, value_name = "DIR_OR_URL", value_hint = ValueHint::DirPath, help_heading = "Input")]
     pub artifact_dir: Option<PathBuf>,
 
-    /// Store of packages.kdl, with --run, instead of the directory
+    /// Store by the name of a `store` line in packages.kdl, instead of --artifact-dir; --run selects the run
     #[arg(long, value_name = "NAME", requires = "run", help_heading = "Input")]
     pub store: Option<String>,
 
@@ -30,6 +30,7 @@ pub struct CatalogArgs {
     pub catalog: Option<PathBuf>,
 }
 
+/// Options that select and change the packages of a plan.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub struct SetArgs {
@@ -50,13 +51,13 @@ pub struct SetArgs {
     #[arg(long, value_parser = systems(), hide_possible_values = true, help_heading = "Input")]
     pub system: Option<System>,
 
-    /// Version of every package (PEP 440) [default: the build's for packages, else its own and
-    /// .dev0]
+    /// Version of every package (PEP 440) [default: the version that the build gives its
+    /// packages, else its ROCm version with .dev0]
     #[arg(long, value_name = "V", help_heading = "Packages")]
     pub version: Option<Version>,
 
-    /// Suffix for platform directories (not for the version), to distinguish two builds [default:
-    /// none]
+    /// Suffix for platform directories, to distinguish two builds of one version; the version stays
+    /// unchanged [default: none]
     #[arg(
         long,
         value_name = "N",
@@ -70,7 +71,8 @@ pub struct SetArgs {
     #[arg(long, value_name = "L", help_heading = "Packages")]
     pub linux_amdgpu_families: Option<String>,
 
-    /// The same for Windows; with both lists, extras name their system [default: none]
+    /// Families or ISAs published for Windows; with both lists, requirements of extras have a marker of
+    /// their system [default: none]
     #[arg(long, value_name = "L", help_heading = "Packages")]
     pub windows_amdgpu_families: Option<String>,
 
@@ -79,8 +81,8 @@ pub struct SetArgs {
     #[arg(long, value_name = "T", help_heading = "Packages")]
     pub platform_tag: Option<PlatformTags>,
 
-    /// Only these packages, projects or wheels, by name in packages.kdl or of distributions; `*`
-    /// matches any characters; separated by `,` or repeated [default: all]
+    /// Only these packages, projects or wheels, by their names in packages.kdl or by the names of
+    /// distributions; `*` matches any characters; separated by `,` or repeated [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Packages")]
     pub only: Vec<OnlyName>,
 
@@ -88,16 +90,16 @@ pub struct SetArgs {
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable, help_heading = "Packages")]
     pub variable: Vec<(String, String)>,
 
-    /// Libraries that a project is built for: `a,b`, `^a,b` for all but these, names with `*`;
-    /// repeated for several projects
-    #[arg(long, value_name = "PROJECT=LIST", value_parser = selection, help_heading = "Packages")]
+    /// Libraries that a project is built for: only `a` and `b` with `a,b`, all but them with `^a,b`;
+    /// `*` matches any characters; repeated for several projects
+    #[arg(long, value_name = "PROJECT=LIST", value_parser = libraries, help_heading = "Packages")]
     pub libs: Vec<(PackageName, String)>,
 
     /// Accept errors with this code, each with a warning: unowned-files (no package takes them, no rule drops them), loss (of `rockpack diff`), or a code of `rockpack wheel verify`; may be repeated
     #[arg(long, value_name = "CODE", value_parser = OF_SET, hide_possible_values = true, help_heading = "Packages")]
     pub allow: Vec<Code>,
 
-    /// Compression of wheel members: store (none), fast, default or max [default: default, and `compression` lines of packages.kdl]
+    /// Compression of wheel members: store (none), fast, default or max [default: default, with all `compression` lines of packages.kdl; a given level leaves only those with `store`]
     #[arg(long, value_name = "LEVEL", value_parser = levels(), hide_possible_values = true, help_heading = "Compression")]
     compression: Option<Compression>,
 
@@ -147,7 +149,9 @@ impl SetArgs {
             compression: self
                 .compression
                 .or(self.no_wheel_compression.then_some(Compression::Store)),
-            xz_preset: self.xz_preset.or(self.devel_tarball_compression.then_some(SMALLEST)),
+            xz_preset: self
+                .xz_preset
+                .or(self.devel_tarball_compression.then_some(DEFAULT_XZ_PRESET)),
             since: None,
             allowed: self.allow.clone(),
         }
@@ -159,9 +163,9 @@ fn variable(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
-fn selection(text: &str) -> Result<(PackageName, String), String> {
-    let (name, list) = variable(text).map_err(|_| "write PROJECT=LIST")?;
-    Ok((name.parse().map_err(|e: NameError| e.to_string())?, list))
+fn libraries(text: &str) -> Result<(PackageName, String), String> {
+    let (name, list) = text.split_once('=').ok_or("write PROJECT=LIST")?;
+    Ok((name.parse().map_err(|e: NameError| e.to_string())?, list.to_owned()))
 }
 
 pub(super) fn modes() -> impl TypedValueParser<Value = Mode> {
@@ -178,7 +182,7 @@ pub(super) fn levels() -> impl TypedValueParser<Value = Compression> {
         .try_map(|text| text.parse::<Compression>())
 }
 
-/// A list without a name counts as not given.
+/// Returns the names; `None` for a list without names, as if the option were missing.
 pub(super) fn list(text: &str) -> Option<Vec<String>> {
     let names = text.split([',', ';']).map(|name| name.trim().to_owned());
     let names: Vec<String> = names.filter(|name| !name.is_empty()).collect();

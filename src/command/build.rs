@@ -16,7 +16,7 @@ use record::provenance::{Contents, Inputs, Run};
 use super::since::{Decided, Set};
 use super::{Failure, environment, not_executed, print};
 use crate::cli::BuildArgs;
-use crate::inputs::{self, Shared, artifacts, artifacts::Asked, variable::MEMORY};
+use crate::inputs::{self, Remote, artifacts, artifacts::Asked, variable::MEMORY};
 use crate::ui;
 
 mod destination;
@@ -41,11 +41,11 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     check_artifacts(args)?;
     let pool = begin(args)?;
     let sources = inputs::manifest::sources(args.set.manifest.as_deref())?;
-    ui::tell_manifest(inputs::manifest::label(&sources.0));
+    ui::show_manifest_name(inputs::manifest::label(&sources.0));
     let manifest = inputs::manifest::decode(&sources)?;
-    let shared = Shared::new(&args.remote, &manifest)?;
-    inputs::cache::check(&args.cache, &shared, args.remote.artifacts_digest.is_some())?;
-    let farm = farm(args, &shared, pool.current_num_threads())?;
+    let remote = Remote::new(&args.remote, &manifest)?;
+    inputs::cache::check(&args.cache, &remote, args.remote.artifacts_digest.is_some())?;
+    let farm = farm(args, &remote, pool.current_num_threads())?;
     let mut request = inputs::request(&manifest, &args.set)?;
     let reviewed = Reviewed::read(args)?;
     if let Some(reviewed) = &reviewed {
@@ -53,7 +53,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     }
     let asked = asked(args, &manifest, &request);
     let steps =
-        Steps { args, pool: &pool, sources: &sources, manifest: &manifest, shared: &shared, asked };
+        Steps { args, pool: &pool, sources: &sources, manifest: &manifest, remote: &remote, asked };
     let (catalog, scanned) = steps.catalog()?;
     let planned = steps.plan(&catalog, &request, scanned)?;
     if let Some(reviewed) = &reviewed {
@@ -82,7 +82,7 @@ struct Steps<'a> {
     pool: &'a rayon::ThreadPool,
     sources: &'a (base::source::Source, base::source::Source),
     manifest: &'a Manifest,
-    shared: &'a Shared<'a>,
+    remote: &'a Remote<'a>,
     asked: Asked<'a>,
 }
 
@@ -196,7 +196,7 @@ impl Steps<'_> {
         let done = self.pool.install(execute);
         reporter.clear();
         let outcome = done.map_err(|e| unfinished(&plan, has_cache, &e))?;
-        let missed = tell(self.shared.is_required(), &plan, &outcome)?.or(farmed.missed);
+        let missed = tell(self.remote.is_required(), &plan, &outcome)?.or(farmed.missed);
         farmed.line.map_or(Ok(()), |line| print(&line))?;
         let (inputs, built) = (attestations.inputs, outcome.built);
         Ok(Packed { plan, inputs, built, missed, _source: source })
@@ -204,7 +204,7 @@ impl Steps<'_> {
 
     fn digests(self) -> Result<Digests, Problem> {
         let jobs = self.pool.current_num_threads();
-        inputs::cache::store(&self.args.cache, self.shared, jobs).map(Digests::new)
+        inputs::cache::store(&self.args.cache, self.remote, jobs).map(Digests::new)
     }
 
     /// Opens the artifacts of a plan, unless they are open.
@@ -222,8 +222,8 @@ impl Steps<'_> {
     where
         Self: 'g,
     {
-        let Self { args, sources, manifest, shared, asked, .. } = self;
-        FarmInput { args, sources, manifest, request, asked, plan, shared }
+        let Self { args, sources, manifest, remote, asked, .. } = self;
+        FarmInput { args, sources, manifest, request, asked, plan, remote }
     }
 }
 
@@ -289,8 +289,8 @@ fn memory(plan: &Plan) -> Result<u64, Problem> {
 }
 
 #[cfg(not(feature = "remote"))]
-fn farm(args: &BuildArgs, shared: &Shared<'_>, _: usize) -> Result<Option<Box<dyn Farm>>, Problem> {
-    let is_asked = args.remote.artifacts_digest.is_some() || shared.address().is_some();
+fn farm(args: &BuildArgs, remote: &Remote<'_>, _: usize) -> Result<Option<Box<dyn Farm>>, Problem> {
+    let is_asked = args.remote.artifacts_digest.is_some() || remote.address().is_some();
     if is_asked { Err(inputs::remote::absent()) } else { Ok(None) }
 }
 

@@ -55,7 +55,7 @@ impl Edited<'_> {
             prepared.push(prepare(wheel, self.into(wheel))?);
             Ok(())
         })?;
-        let manifest = inputs::manifest::quietly(self.manifest)?;
+        let manifest = inputs::manifest::read_without_messages(self.manifest)?;
         let entrants: Vec<_> = prepared.iter().filter_map(package_file).collect();
         let passed =
             gate::for_command(check::Command::Edit, &manifest, self.allowed).check_as(&entrants);

@@ -14,7 +14,7 @@ use crate::inputs::{self, artifacts};
 use crate::ui;
 
 pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
-    let manifest = inputs::manifest::manifest(args.set.manifest.as_deref())?;
+    let manifest = inputs::manifest::read(args.set.manifest.as_deref())?;
     let request = inputs::request(&manifest, &args.set)?;
     // Without notes about absent base directories, which are no news for one path.
     let is_verbose = false;

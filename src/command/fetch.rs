@@ -59,7 +59,7 @@ fn manifest(args: &FetchArgs) -> Result<Option<Manifest>, Failure> {
     if args.all && args.store.is_none() {
         return Ok(None);
     }
-    inputs::manifest::manifest(args.manifest.as_deref()).map(Some)
+    inputs::manifest::read(args.manifest.as_deref()).map(Some)
 }
 
 fn not_an_address(args: &FetchArgs) -> Problem {

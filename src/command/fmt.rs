@@ -6,7 +6,6 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use base::partial::{self, PartialFile};
-use base::regular;
 use base::source::{Code, Problem, Problems, Source};
 use fs_err as fs;
 use manifest::kdl;
@@ -14,7 +13,7 @@ use manifest::kdl;
 use super::{Failure, environment, print, print_exact};
 use crate::builtin;
 use crate::cli::FmtArgs;
-use crate::inputs::{contained, near};
+use crate::inputs::{self, contained, near};
 
 /// A text, its file, and the text laid out.
 struct Formatted {
@@ -32,7 +31,7 @@ pub fn run(args: &FmtArgs) -> Result<(), Failure> {
     for file in &args.files {
         let source = match file {
             file if is_standard(file) => standard_input()?,
-            file => read_file(file, Ok(file.clone()))?,
+            file => inputs::manifest::kdl_file(file, Ok(file.clone()), || help(file))?,
         };
         wrong.extend(format(file.clone(), source, &mut read).err().unwrap_or_default());
     }
@@ -72,7 +71,8 @@ fn of_manifest(
         }
         // Without `./`, which users do not type.
         let file = directory.strip_prefix(".").unwrap_or(directory).join(&name);
-        let source = read_file(&file, contained::place(directory, Path::new(&name)))?;
+        let place = contained::place(directory, Path::new(&name));
+        let source = inputs::manifest::kdl_file(&file, place, || help(&file))?;
         // In the order of their lines.
         next.extend(manifest::includes(&source).unwrap_or_default().into_iter().rev());
         wrong.extend(format(file, source, read).err().unwrap_or_default());
@@ -84,14 +84,9 @@ fn is_standard(file: &Path) -> bool {
     file.as_os_str() == "-"
 }
 
-fn read_file(file: &Path, place: io::Result<PathBuf>) -> Result<Source, Failure> {
-    let bytes = place.and_then(|place| regular::read(place, kdl::MOST_BYTES)).map_err(|e| {
-        let help = "give the files, or run it in a directory with packages.kdl and families.kdl";
-        Problem::error(Code::Environment, e.to_string()).help(format!("{}{help}", near(file)))
-    })?;
-    let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
-    let source = kdl::source(&name, &file.to_string_lossy(), bytes);
-    source.map_err(|problem| Failure::Problems(problem.into()))
+fn help(file: &Path) -> String {
+    let help = "give the files, or run it in a directory with packages.kdl and families.kdl";
+    format!("{}{help}", near(file))
 }
 
 fn standard_input() -> Result<Source, Failure> {

@@ -22,7 +22,7 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
         remove: removed(args)?,
     };
     super::repaired(&args.dir)?;
-    let manifest = inputs::manifest::quietly(args.manifest.as_deref())?;
+    let manifest = inputs::manifest::read_without_messages(args.manifest.as_deref())?;
     let gate = gate::for_command(check::Command::Publish, &manifest, &args.allow.allow);
     let summary = simple::write_with(&args.dir, &options, Some(&gate));
     let summary = summary.map_err(|error| failure(&error))?;

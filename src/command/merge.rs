@@ -20,7 +20,7 @@ use crate::inputs::{self, saved_plan};
 
 pub fn run(args: &MergeArgs) -> Result<(), Failure> {
     args.dirs.iter().try_for_each(|dir| repaired(dir))?;
-    let manifest = inputs::manifest::quietly(args.manifest.as_deref())?;
+    let manifest = inputs::manifest::read_without_messages(args.manifest.as_deref())?;
     let gate = gate::for_command(check::Command::Merge, &manifest, &args.allow.allow);
     let done = match &args.source_commit {
         None => {

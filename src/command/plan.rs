@@ -42,7 +42,7 @@ pub fn run(args: &PlanArgs) -> Result<(), Failure> {
 }
 
 fn made(args: &PlanArgs) -> Result<Plan, Failure> {
-    let manifest = inputs::manifest::manifest(args.set.manifest.as_deref())?;
+    let manifest = inputs::manifest::read(args.set.manifest.as_deref())?;
     let request = inputs::request(&manifest, &args.set)?;
     let verbose = args.set.verbose;
     let asked = Asked::new(&args.catalog, &args.artifacts, &manifest, &request, verbose);

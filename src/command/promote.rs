@@ -13,7 +13,7 @@ use crate::{inputs, ui};
 
 pub fn run(args: &PromoteArgs) -> Result<(), Failure> {
     let sources = inputs::manifest::sources(args.making.manifest.as_deref())?;
-    ui::tell_manifest(inputs::manifest::label(&sources.0));
+    ui::show_manifest_name(inputs::manifest::label(&sources.0));
     let manifest = inputs::manifest::decode(&sources)?;
     repaired(&args.dir)?;
     let promotion = promote::plan(&args.dir, &manifest, &args.to, &kept_targets(args));

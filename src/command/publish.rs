@@ -38,7 +38,7 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
         self::stream(&publishing, stream)?;
     }
     let layout = layout(args.layout, &publishing, stream);
-    let manifest = inputs::manifest::quietly(args.manifest.as_deref())?;
+    let manifest = inputs::manifest::read_without_messages(args.manifest.as_deref())?;
     let options = Options {
         contents: Some((contents(&args.dir)?, Rules::new(&manifest))),
         layout,

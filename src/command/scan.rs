@@ -12,7 +12,11 @@ pub fn run(args: &ScanArgs) -> Result<(), Failure> {
     let (catalog, _) = inputs::pool(args.threads.jobs)?.install(|| {
         // Only stores need a manifest.
         let named = args.manifest.as_deref();
-        let manifest = args.store.as_ref().map(|_| inputs::manifest::quietly(named)).transpose()?;
+        let manifest = args
+            .store
+            .as_ref()
+            .map(|_| inputs::manifest::read_without_messages(named))
+            .transpose()?;
         artifacts::scan(artifacts::Asked {
             place: args.artifact_dir.as_deref(),
             store: args.store.as_deref(),

@@ -16,7 +16,7 @@ use crate::{inputs, ui};
 
 pub fn run(args: &SplitArgs) -> Result<(), Failure> {
     let sources = inputs::manifest::sources(args.making.manifest.as_deref())?;
-    ui::tell_manifest(inputs::manifest::label(&sources.0));
+    ui::show_manifest_name(inputs::manifest::label(&sources.0));
     let manifest = inputs::manifest::decode(&sources)?;
     let request = Ask {
         wheels: &args.wheels,

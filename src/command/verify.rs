@@ -28,7 +28,7 @@ mod tried;
 use arguments::PackageArguments;
 
 pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
-    let manifest = inputs::manifest::quietly(args.manifest.as_deref())?;
+    let manifest = inputs::manifest::read_without_messages(args.manifest.as_deref())?;
     let plan = args
         .plan
         .as_deref()

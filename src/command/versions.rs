@@ -44,7 +44,7 @@ fn wrong(message: String, remedy: &str) -> Failure {
 }
 
 fn product(args: &VersionsArgs) -> Result<String, Failure> {
-    let manifest = crate::inputs::manifest::quietly(args.manifest.as_deref())?;
+    let manifest = crate::inputs::manifest::read_without_messages(args.manifest.as_deref())?;
     manifest.product().map(str::to_owned).ok_or_else(|| {
         let message = "the manifest has no selector, which names the release";
         Problem::error(Code::Environment, message)

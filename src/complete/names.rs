@@ -50,5 +50,5 @@ pub fn variables(begin: &str, line: &Line) -> Option<Vec<CompletionCandidate>> {
 }
 
 fn manifest(line: &Line) -> Option<Manifest> {
-    inputs::manifest::quietly(line.path("manifest")).ok()
+    inputs::manifest::read_without_messages(line.path("manifest")).ok()
 }

@@ -219,7 +219,8 @@ fn system_of(run: &Run) -> Option<System> {
 /// Fails if an archive is missing, lacks a required checksum, is locked and gone, or is not locked.
 pub fn check(selection: &Selection, demands: &Demands) -> Result<(), Failure> {
     let mut problems = selection.problems();
-    problems.extend(demands.lost(&selection.keys()).map(Problems::from).unwrap_or_default());
+    let missing = demands.missing("the run", &selection.keys());
+    problems.extend(missing.map(Problems::from).unwrap_or_default());
     let keys = selection.selected.iter().map(|selected| &selected.object.key);
     keys.filter_map(|key| demands.unlisted(key.as_str()))
         .for_each(|problem| problems.push(problem));

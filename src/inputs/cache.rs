@@ -3,10 +3,10 @@ use std::path::{Path, PathBuf};
 
 use base::source::{Code, Problem};
 use base::text::{bytes, counted, with_causes};
-use cache::{Cache, DEFAULT_LIMIT, Farm, Shared as Told, Store};
+use cache::{Cache, DEFAULT_LIMIT, Farm, Shared, Store};
 
 use super::variable::{CACHE_SIZE, variable};
-use super::{Shared, remote};
+use super::{Remote, remote};
 use crate::cli::CacheArgs;
 use crate::ui;
 
@@ -14,7 +14,7 @@ use crate::ui;
 /// `required`.
 pub fn store(
     args: &CacheArgs,
-    shared: &Shared<'_>,
+    remote: &Remote<'_>,
     jobs: usize,
 ) -> Result<Option<Box<dyn Store>>, Problem> {
     if !args.is_enabled(forbidden()) {
@@ -23,8 +23,8 @@ pub fn store(
     let limit = variable(CACHE_SIZE, bytes)?.unwrap_or(DEFAULT_LIMIT);
     let dir = directory(args.cache.as_deref()).map_err(|problem| problem.to_string());
     match dir.and_then(|dir| Cache::open(&dir, limit).map_err(|e| with_causes(&e))) {
-        Ok(cache) => remote::behind(cache, shared, jobs).map(Some),
-        Err(why) if shared.is_required() => {
+        Ok(cache) => remote::behind(cache, remote, jobs).map(Some),
+        Err(why) if remote.is_required() => {
             let message =
                 format!("a required remote: the cache of this machine is not used: {why}");
             Err(Problem::error(Code::Cache, message).help("--cache DIR names another"))
@@ -43,8 +43,8 @@ pub fn look() -> Option<Box<dyn Store>> {
 
 /// Checks before anything is made that a required server can be used. `builds_packages` is for
 /// farms that build whole packages, and need no cache.
-pub fn check(args: &CacheArgs, shared: &Shared<'_>, builds_packages: bool) -> Result<(), Problem> {
-    if !shared.is_required() || args.is_enabled(forbidden()) || builds_packages {
+pub fn check(args: &CacheArgs, remote: &Remote<'_>, builds_packages: bool) -> Result<(), Problem> {
+    if !remote.is_required() || args.is_enabled(forbidden()) || builds_packages {
         return Ok(());
     }
     let text = "a required remote: without a cache, no shared cache is used";
@@ -62,7 +62,7 @@ pub fn warn(why: &str) {
 
 /// Warns of failures of the shared cache or the farm, which affect no package. Returns them as an
 /// error if the cache is `required`.
-pub fn tell_shared(shared: &Told, required: bool) -> Option<Problem> {
+pub fn tell_shared(shared: &Shared, required: bool) -> Option<Problem> {
     warn_of_damage(shared);
     let (text, help) = trouble(shared)?;
     if required {
@@ -73,8 +73,8 @@ pub fn tell_shared(shared: &Told, required: bool) -> Option<Problem> {
     None
 }
 
-fn warn_of_damage(shared: &Told) {
-    let Told { address, damaged, replaced, .. } = shared;
+fn warn_of_damage(shared: &Shared) {
+    let Shared { address, damaged, replaced, .. } = shared;
     if *damaged == 0 {
         return;
     }
@@ -90,7 +90,7 @@ fn warn_of_damage(shared: &Told) {
     ui::show_problems(&Problem::warning(Code::Cache, text).help(help).into());
 }
 
-fn trouble(shared: &Told) -> Option<(String, &'static str)> {
+fn trouble(shared: &Shared) -> Option<(String, &'static str)> {
     if let Some(why) = &shared.off {
         let text = format!("the shared cache {} failed: {why}", shared.address);
         return Some((

@@ -3,14 +3,14 @@ use std::cell::RefCell;
 #[cfg(feature = "remote")]
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use base::names::RelPath;
 use base::regular;
 use base::source::{Code, Problem, Problems, Source};
 use manifest::kdl;
-use manifest::{Beside, BuiltIn, MOST_OF_README, Manifest, VOCABULARY};
+use manifest::{BuiltIn, Manifest, ManifestFiles, VOCABULARY, most_bytes};
 use plan::resolve;
 
 use super::{contained, near};
@@ -18,30 +18,33 @@ use crate::cli::BUILT_IN;
 use crate::failure::Failure;
 use crate::{builtin, ui};
 
-const WHERE: &str = "give --manifest a directory with packages.kdl and families.kdl, or \
+const MANIFEST_HELP: &str = "give --manifest a directory with packages.kdl and families.kdl, or \
     `built-in`";
 
-pub fn manifest(named: Option<&Path>) -> Result<Manifest, Failure> {
-    let sources = sources(named)?;
-    ui::tell_manifest(label(&sources.0));
+/// Reads the manifest, and shows its name and warnings.
+pub fn read(directory: Option<&Path>) -> Result<Manifest, Failure> {
+    let sources = sources(directory)?;
+    ui::show_manifest_name(label(&sources.0));
     let manifest = decode(&sources)?;
-    ui::show_problems(&not_included(&manifest));
+    ui::show_problems(&missing_includes(&manifest));
     Ok(manifest)
 }
 
-/// Warns of files with lines of packages.kdl that no line includes, beside included ones.
-pub fn not_included(manifest: &Manifest) -> Problems {
+/// Warns of KDL files next to included ones that look like a part of packages.kdl, but that no
+/// `include` line names.
+pub fn missing_includes(manifest: &Manifest) -> Problems {
     let mut problems = Problems::new();
     let home = manifest.sources.first().and_then(Source::file).map(Path::new);
     let Some(home) = home.and_then(Path::parent) else { return problems };
     let included: BTreeSet<PathBuf> =
         manifest.sources.iter().map(|source| home.join(source.name())).collect();
     let directories: BTreeSet<&Path> = included.iter().filter_map(|file| file.parent()).collect();
-    // Files of other programs can be beside packages.kdl.
+    // The directory of packages.kdl itself can have KDL files of other programs.
     for directory in directories.into_iter().filter(|directory| *directory != home) {
+        // An unreadable directory has no warning: its included files were read by their names.
         let names = base::directory::names(directory).unwrap_or_default();
         for path in names.into_iter().map(|name| directory.join(name)) {
-            if !included.contains(&path) && has_lines(&path) {
+            if !included.contains(&path) && is_part_of_packages(&path) {
                 let shown = path.strip_prefix(home).unwrap_or(&path).display();
                 let message = format!("no line of packages.kdl includes {shown}");
                 let help = format!("add to packages.kdl: include \"{shown}\", or remove the file");
@@ -52,8 +55,8 @@ pub fn not_included(manifest: &Manifest) -> Problems {
     problems
 }
 
-/// Returns whether a file has only nodes of packages.kdl; a ledger has others.
-fn has_lines(path: &Path) -> bool {
+/// Returns whether a KDL file has nodes, and packages.kdl knows all of them. A ledger has others.
+fn is_part_of_packages(path: &Path) -> bool {
     let is_kdl = path.extension().is_some_and(|extension| extension == "kdl");
     let text = is_kdl.then(|| regular::read(path, kdl::MOST_BYTES).ok()).flatten();
     let source = text.and_then(|text| kdl::source("", "", text).ok());
@@ -63,10 +66,11 @@ fn has_lines(path: &Path) -> bool {
     nodes.is_some_and(|nodes| !nodes.is_empty() && nodes.iter().all(is_known))
 }
 
-/// Reads other files from the directory of packages.kdl.
+/// Decodes a manifest. Included files, readmes and scripts are read from the directory of
+/// packages.kdl.
 pub fn decode(sources: &(Source, Source)) -> Result<Manifest, Failure> {
     let home = sources.0.file().and_then(|file| Path::new(file).parent());
-    decode_with(sources, &|path| text_beside(home, path))
+    decode_with(sources, &|path| text_of(home, path))
 }
 
 /// Returns the texts of all files of a manifest, by paths below its directory.
@@ -75,7 +79,7 @@ pub fn texts(sources: &(Source, Source)) -> Result<BTreeMap<String, String>, Fai
     let home = sources.0.file().and_then(|file| Path::new(file).parent());
     let read = RefCell::new(BTreeMap::new());
     decode_with(sources, &|path| {
-        let text = text_beside(home, path)?;
+        let text = text_of(home, path)?;
         read.borrow_mut().insert(path.to_string(), text.clone());
         Ok(text)
     })?;
@@ -85,10 +89,10 @@ pub fn texts(sources: &(Source, Source)) -> Result<BTreeMap<String, String>, Fai
     Ok(texts)
 }
 
-fn text_beside(home: Option<&Path>, path: &RelPath) -> Result<String, String> {
+fn text_of(home: Option<&Path>, path: &RelPath) -> Result<String, String> {
     let Some(home) = home else { return built_in_text(path) };
     let place = contained::place(home, Path::new(path.as_str()));
-    let read = place.and_then(|place| regular::read_to_string(place, MOST_OF_README));
+    let read = place.and_then(|place| regular::read_to_string(place, most_bytes(path)));
     read.map_err(|e| e.to_string())
 }
 
@@ -97,13 +101,15 @@ fn built_in_text(path: &RelPath) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
+/// Decodes a manifest with a reader of its other files. Fails if packages have no families.kdl, or if a
+/// script starts an undefined function.
 pub fn decode_with(
     (packages, families): &(Source, Source),
     read: &dyn Fn(&RelPath) -> Result<String, String>,
 ) -> Result<Manifest, Failure> {
     let templates = builtin::templates();
     let (own_packages, own_families) = built_in();
-    let neighbours = Beside {
+    let files = ManifestFiles {
         templates: templates.keys().map(String::as_str).collect(),
         read,
         built_in: Some(BuiltIn {
@@ -112,53 +118,56 @@ pub fn decode_with(
             read: &built_in_text,
         }),
     };
-    let manifest = Manifest::decode_beside(packages, families, &neighbours)?;
+    let manifest = Manifest::decode_beside(packages, families, &files)?;
     if let Some(home) = packages.file().and_then(|file| Path::new(file).parent())
         && families.file().is_none()
         && !manifest.packages.is_empty()
     {
         let file = home.join(builtin::FAMILIES.0);
-        let message = format!("no {}, which packages need", file.display());
-        return Err(Problem::error(Code::Environment, message).help(WHERE).into());
+        let message = format!("{} is missing: a manifest with packages needs it", file.display());
+        return Err(Problem::error(Code::Environment, message).help(MANIFEST_HELP).into());
     }
     let functions = resolve::undefined_script_functions(&manifest, &templates);
     if functions.has_errors() { Err(functions.into()) } else { Ok(manifest) }
 }
 
-/// Reads the named directory, this one, or, with a warning, the built-in files.
-pub fn sources(named: Option<&Path>) -> Result<(Source, Source), Failure> {
-    let files = find_files(named)?;
+/// Reads the files of `directory`, of the current directory or, with a warning, the built-in ones.
+pub fn sources(directory: Option<&Path>) -> Result<(Source, Source), Failure> {
+    let files = find_files(directory)?;
     if files.is_none() {
         ui::show_problems(
             &Problem::warning(
                 Code::BuiltInManifest,
                 format!("{}: using the built-in manifest", no_manifest()),
             )
-            .help(format!("{WHERE} to confirm"))
+            .help(
+                "to use it without this warning, give --manifest built-in; otherwise give a \
+                 directory with packages.kdl and families.kdl",
+            )
             .into(),
         );
     }
     Ok(files.unwrap_or_else(built_in))
 }
 
-/// Reads the files for commands about the files: the built-in ones only if named.
-pub fn files(named: Option<&Path>) -> Result<(Source, Source), Failure> {
-    find_files(named)?
-        .ok_or_else(|| Problem::error(Code::Environment, no_manifest()).help(WHERE).into())
+/// Reads the files for `check`, which must not check the built-in ones unless they are named.
+pub fn files(directory: Option<&Path>) -> Result<(Source, Source), Failure> {
+    find_files(directory)?
+        .ok_or_else(|| Problem::error(Code::Environment, no_manifest()).help(MANIFEST_HELP).into())
 }
 
 /// Reads the manifest without messages, for commands that need little of it.
-pub fn quietly(named: Option<&Path>) -> Result<Manifest, Failure> {
-    decode(&find_files(named)?.unwrap_or_else(built_in))
+pub fn read_without_messages(directory: Option<&Path>) -> Result<Manifest, Failure> {
+    decode(&find_files(directory)?.unwrap_or_else(built_in))
 }
 
 pub fn label(source: &Source) -> &str {
     source.file().unwrap_or(source.name())
 }
 
-/// Returns `None` if nothing is named and this directory has no manifest.
-fn find_files(named: Option<&Path>) -> Result<Option<(Source, Source)>, Failure> {
-    match named {
+/// Returns `None` without `directory`, if the current directory has no manifest.
+fn find_files(directory: Option<&Path>) -> Result<Option<(Source, Source)>, Failure> {
+    match directory {
         Some(name) if name.to_string_lossy().contains("://") => {
             let message =
                 format!("--manifest takes a directory, not the address {}", name.display());
@@ -166,10 +175,10 @@ fn find_files(named: Option<&Path>) -> Result<Option<(Source, Source)>, Failure>
             Err(Problem::usage(Code::Environment, message).help(help).into())
         }
         Some(name) if name.as_os_str() == BUILT_IN => Ok(Some(built_in())),
-        Some(dir) => read(dir).map(Some),
+        Some(directory) => read_directory(directory).map(Some),
         // An unreadable manifest is an error: no other replaces it.
         None if Path::new(builtin::PACKAGES.0).symlink_metadata().is_ok() => {
-            read(Path::new(".")).map(Some)
+            read_directory(Path::new(".")).map(Some)
         }
         None => Ok(None),
     }
@@ -186,26 +195,39 @@ fn built_in() -> (Source, Source) {
     (source(builtin::PACKAGES), source(builtin::FAMILIES))
 }
 
-/// Without families.kdl, the ISAs are the program's; [`decode_with`] refuses that for packages.
-fn read(dir: &Path) -> Result<(Source, Source), Failure> {
-    let packages = kdl_file(dir, builtin::PACKAGES.0)?;
-    let families = dir.join(builtin::FAMILIES.0);
+/// Reads both files. A missing families.kdl is replaced by the built-in one; [`decode_with`] refuses
+/// that if there are packages.
+fn read_directory(directory: &Path) -> Result<(Source, Source), Failure> {
+    let file = |name: &str| {
+        // Without `./`, which users do not type.
+        let path = directory.strip_prefix(".").unwrap_or(directory).join(name);
+        let place = contained::place(directory, Path::new(name));
+        kdl_file(&path, place, || format!("{}{MANIFEST_HELP}", near(directory)))
+    };
+    let families = directory.join(builtin::FAMILIES.0);
     let is_absent = families.symlink_metadata().is_err_and(|e| e.kind() == ErrorKind::NotFound);
-    let families = if is_absent { built_in().1 } else { kdl_file(dir, builtin::FAMILIES.0)? };
-    Ok((packages, families))
+    Ok((
+        file(builtin::PACKAGES.0)?,
+        if is_absent { built_in().1 } else { file(builtin::FAMILIES.0)? },
+    ))
 }
 
-/// Fails if the file is too large or not text.
-fn kdl_file(dir: &Path, name: &str) -> Result<Source, Failure> {
-    let path = dir.join(name);
-    let place = contained::place(dir, Path::new(name));
+/// Reads a KDL file at `place`, which messages call `path`.
+///
+/// A file over the limit has no help: no other path is a remedy.
+pub fn kdl_file(
+    path: &Path,
+    place: io::Result<PathBuf>,
+    help: impl FnOnce() -> String,
+) -> Result<Source, Failure> {
     let bytes = place.and_then(|place| regular::read(place, kdl::MOST_BYTES)).map_err(|e| {
         let problem = Problem::error(Code::Environment, e.to_string());
         match e.kind() {
             ErrorKind::FileTooLarge => Failure::Problems(problem.into()),
-            _ => problem.help(format!("{}{WHERE}", near(dir))).into(),
+            _ => problem.help(help()).into(),
         }
     })?;
-    let file = path.strip_prefix(".").unwrap_or(&path).to_string_lossy();
-    kdl::source(name, &file, bytes).map_err(|problem| Failure::Problems(problem.into()))
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    let source = kdl::source(&name, &path.to_string_lossy(), bytes);
+    source.map_err(|problem| Failure::Problems(problem.into()))
 }

@@ -3,7 +3,7 @@
 use base::source::Problem;
 use cache::{Cache, Store};
 
-use super::Shared;
+use super::Remote;
 
 #[cfg(feature = "remote")]
 mod connection;
@@ -14,15 +14,15 @@ use connection::behind as connected;
 pub use connection::farm;
 
 /// Returns the cache, with the server behind it if one is named.
-pub fn behind(cache: Cache, shared: &Shared<'_>, jobs: usize) -> Result<Box<dyn Store>, Problem> {
-    if shared.address().is_none() {
+pub fn behind(cache: Cache, remote: &Remote<'_>, jobs: usize) -> Result<Box<dyn Store>, Problem> {
+    if remote.address().is_none() {
         return Ok(Box::new(cache));
     }
-    connected(cache, shared, jobs)
+    connected(cache, remote, jobs)
 }
 
 #[cfg(not(feature = "remote"))]
-fn connected(_: Cache, _: &Shared<'_>, _: usize) -> Result<Box<dyn Store>, Problem> {
+fn connected(_: Cache, _: &Remote<'_>, _: usize) -> Result<Box<dyn Store>, Problem> {
     Err(absent())
 }
 

@@ -1,4 +1,4 @@
-//! Shared cache and build farm of a build: a `remote` line, and variables that count for more.
+//! Shared cache and build farm of a build: a `remote` line, and variables that override it.
 
 use std::path::PathBuf;
 
@@ -12,58 +12,69 @@ const CACHE: &str = "ROCKPACK_REMOTE_CACHE";
 const EXECUTOR: &str = "ROCKPACK_REMOTE_EXECUTOR";
 const MODE: &str = "ROCKPACK_REMOTE_MODE";
 /// Variable with headers, one in each line.
-#[cfg_attr(not(feature = "remote"), expect(dead_code, reason = "only requests have headers"))]
+#[cfg_attr(
+    not(feature = "remote"),
+    expect(dead_code, reason = "read only by the client of servers")
+)]
 pub const HEADER: &str = "ROCKPACK_REMOTE_HEADER";
 
-pub struct Shared<'a> {
+pub struct Remote<'a> {
     pub rule: Option<&'a RemoteRule>,
-    /// Directory of the manifest, for paths in the line.
-    #[cfg_attr(not(feature = "remote"), expect(dead_code, reason = "only servers have files"))]
-    pub home: PathBuf,
+    /// Directory of the manifest; paths of the `remote` line are relative to it.
+    #[cfg_attr(
+        not(feature = "remote"),
+        expect(dead_code, reason = "read only by the client of servers")
+    )]
+    pub manifest_dir: PathBuf,
     cache: Option<Address>,
     executor: Option<Address>,
-    #[cfg_attr(not(feature = "remote"), expect(dead_code, reason = "only servers take files"))]
-    writes: bool,
+    #[cfg_attr(
+        not(feature = "remote"),
+        expect(dead_code, reason = "read only by the client of servers")
+    )]
+    uploads: bool,
 }
 
-impl<'a> Shared<'a> {
+impl<'a> Remote<'a> {
     pub fn new(args: &RemoteArgs, manifest: &'a Manifest) -> Result<Self, Problem> {
         let rule = args.remote.as_deref().map(|name| named(name, manifest)).transpose()?;
         let cache = variable(CACHE, str::parse)?.or_else(|| rule?.cache.clone());
         let executor = variable(EXECUTOR, str::parse)?.or_else(|| rule?.executor.clone());
-        let writes = variable(MODE, mode)?.unwrap_or_else(|| rule.is_some_and(|rule| rule.upload));
+        let uploads = variable(MODE, mode)?.unwrap_or_else(|| rule.is_some_and(|rule| rule.upload));
         let file = manifest.sources.first().and_then(|source| source.file());
-        let home = file.and_then(|file| Some(PathBuf::from(file).parent()?.to_owned()));
-        let shared = Self { rule, home: home.unwrap_or_default(), cache, executor, writes };
-        shared.check()?;
-        Ok(shared)
+        let manifest_dir = file.and_then(|file| Some(PathBuf::from(file).parent()?.to_owned()));
+        let manifest_dir = manifest_dir.unwrap_or_default();
+        let remote = Self { rule, manifest_dir, cache, executor, uploads };
+        remote.check()?;
+        Ok(remote)
     }
 
     fn check(&self) -> Result<(), Problem> {
         let Some(rule) = self.rule else { return Ok(()) };
         if self.address().is_none() {
-            let text = format!("remote \"{}\" names no server", rule.name.value);
+            let text = format!("remote \"{}\" has no `cache` or `executor`", rule.name.value);
             let help = format!(
                 "write cache=\"grpcs://HOST\" or executor=\"grpcs://HOST\", or set {CACHE}"
             );
-            return Err(usage(&text).label(&rule.name.place, "of this line").help(help));
+            return Err(usage(&text).label(&rule.name.place, "declared here").help(help));
         }
-        let of_farm = [
+        let farm_only = [
             (rule.program.is_some(), "program"),
             (!rule.machines.is_empty(), "machine"),
             (rule.download == Outputs::Minimal, "download"),
         ];
-        match of_farm.into_iter().find(|(is_given, _)| *is_given && self.executor.is_none()) {
+        match farm_only.into_iter().find(|(is_set, _)| *is_set && self.executor.is_none()) {
             Some((_, part)) => {
-                let text = format!("remote \"{}\" has `{part}`, and no farm", rule.name.value);
+                let name = &rule.name.value;
+                let text = format!("remote \"{name}\" has `{part}`, but no `executor`");
                 let help = format!("write executor=\"grpcs://HOST\", or set {EXECUTOR}");
-                Err(usage(&text).label(&rule.name.place, "of this line").help(help))
+                Err(usage(&text).label(&rule.name.place, "declared here").help(help))
             }
             None => Ok(()),
         }
     }
 
-    /// A farm is a shared cache.
+    /// Address of the shared cache; a farm without `cache` is its own.
     pub fn address(&self) -> Option<&Address> {
         self.cache.as_ref().or(self.executor.as_ref())
     }
@@ -73,10 +84,10 @@ impl<'a> Shared<'a> {
         self.executor.as_ref()
     }
 
-    /// Returns whether packed files are sent.
+    /// Returns whether packed files are uploaded to the cache.
     #[cfg(feature = "remote")]
-    pub fn writes(&self) -> bool {
-        self.writes
+    pub fn uploads(&self) -> bool {
+        self.uploads
     }
 
     pub fn is_required(&self) -> bool {
@@ -106,11 +117,11 @@ fn named<'a>(name: &str, manifest: &'a Manifest) -> Result<&'a RemoteRule, Probl
     Err(usage(&format!("--remote: packages.kdl declares no remote `{name}`")).help(help))
 }
 
-fn mode(text: &str) -> Result<bool, &'static str> {
+fn mode(text: &str) -> Result<bool, String> {
     match text {
         "read" => Ok(false),
         "readwrite" => Ok(true),
-        _ => Err("it must be read or readwrite"),
+        _ => Err(format!("must be `read` or `readwrite`, not `{text}`")),
     }
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test pages and their expected content, computed independently from the plan's JSON."""
+"""Pages for the browser tests, and their expected content, computed independently from the plan's JSON."""
 
 import json
 import re
@@ -18,10 +18,11 @@ def plan_and_page(rockpack, artifacts, more=()):
 
 
 def variations(rockpack, artifacts, directory):
-    """Yield titles and addresses of pages of an index, a difference and a ledger, for packages of all families and of one."""
+    """Build packages of all families and of one. Yield title and address of index pages, a difference and a ledger."""
     def run(*words):
         result = subprocess.run([str(rockpack), *words], capture_output=True)
-        if result.returncode not in (0, 1):
+        # Status 1 of `diff` is a difference.
+        if result.returncode not in ((0, 1) if words[0] == "diff" else (0,)):
             raise RuntimeError(f"{words}: {result.stderr.decode()}")
         return result.stdout.decode()
 
@@ -60,10 +61,10 @@ def totals(plan):
     return count, sum(packages.values()), len(plan["unowned"]), absent, packages, artifacts
 
 
-def hostile(page, names):
+def with_names(page, names):
     """Return the page with `names` in place of its first file names, its platform and its notes, escaped like rockpack's."""
 
-    def renamed(match):
+    def rename(match):
         data = json.loads(match[2])
         strings = data["strings"]
         for at, name in zip(dict.fromkeys(_numbers(data["columns"]["name"])), names, strict=False):
@@ -72,34 +73,39 @@ def hostile(page, names):
         data["platform"] = names[0]
         return match[1] + json.dumps(data).replace("<", "\\u003c") + match[3]
 
-    return DATA.sub(renamed, page)
+    return DATA.sub(rename, page)
 
 
 def multiplied(page, rows):
     """Return the page with copies of its files, each below a directory `copy-N`, up to `rows` rows."""
 
-    def many(match):
+    def multiply(match):
         data = json.loads(match[2])
         columns = {name: _numbers(column) for name, column in data["columns"].items()}
         parents, names = _numbers(data["directories"]["parent"]), _numbers(data["directories"]["name"])
-        last = [data["steps"].index(s) for s in ("absent", "unowned") if s in data["steps"]]
-        count = next((at for at, step in enumerate(columns["step"]) if step in last), len(columns["step"]))
-        count_before, grown = len(parents), {name: column[:count] for name, column in columns.items()}
-        for copy in range(1, rows // count):
+        # Rows without an installed file are last.
+        unshipped = [data["steps"].index(s) for s in ("absent", "unowned") if s in data["steps"]]
+        row_count = next((at for at, step in enumerate(columns["step"]) if step in unshipped), len(columns["step"]))
+        directory_count = len(parents)
+        grown = {name: column[:row_count] for name, column in columns.items()}
+        for copy in range(1, rows // row_count):
             above = len(parents) + 1
             data["strings"].append(f"copy-{copy}")
             parents.append(0)
             names.append(len(data["strings"]) - 1)
-            parents += [above + parent if parent else above for parent in parents[:count_before]]
-            names += names[:count_before]
+            parents += [above + parent if parent else above for parent in parents[:directory_count]]
+            names += names[:directory_count]
             for name, column in columns.items():
-                # The top level stays in place; the other entries move below the copy's directory.
-                moved = [above + value if value else above for value in column[:count]] if name == "directory" else column[:count]
+                # Entries of the top level move into the copy's directory, others into the copies of their directories.
+                moved = column[:row_count]
+                if name == "directory":
+                    moved = [above + value if value else above for value in moved]
+                # The hidden beginning of a path has one directory more, that of the copy.
                 grown[name] += [value + 1 for value in moved] if name == "strip" else moved
         data["columns"], data["directories"] = grown, {"parent": parents, "name": names}
         return match[1] + json.dumps(data, separators=(",", ":")).replace("<", "\\u003c") + match[3]
 
-    return DATA.sub(many, page)
+    return DATA.sub(multiply, page)
 
 
 def _numbers(column):

@@ -8,10 +8,11 @@ import time
 
 import snapshot
 from builds import NOBODY, rockpack
-from process import Done, kill, run, start
+from process import Result, kill, run, start
 
-# Runs in a separate mount namespace: $1 the mount's kind or size, $2 the directory, then the command. No other process
-# touches the directory between the two snapshots.
+# Runs in a separate mount namespace, so that no other process changes the directory between the two snapshots. $1:
+# `read-only`, or the size of a tmpfs. $2: the output directory. $3: its initial content in a tmpfs. $4: the directory of
+# the results. Then the command.
 IN_NAMESPACE = r"""
 set -eu
 kind=$1 where=$2 previous=$3 results=$4; shift 4
@@ -27,17 +28,17 @@ echo "$status" > "$results/status"
 """
 
 
-def test_all(report, name, binary, tree, built, scratch):
-    """Check 9. `built` is the directory of an earlier, good build."""
+def test_all(report, name, binary, tree, good_output, scratch):
+    """Check wrong inputs; `good_output` is the directory of an earlier build."""
     scratch.mkdir()
     previous = scratch / "previous"
-    shutil.copytree(built, previous, copy_function=shutil.copy2)
+    shutil.copytree(good_output, previous, copy_function=shutil.copy2)
     (previous / "dist" / "of another user.whl").write_bytes(b"PK\x05\x06" + bytes(18))
     (previous / "notes.txt").write_text("not rockpack's\n", "utf-8")
-    for fault, artifacts, options, culprits in _cases(tree, scratch):
+    for fault, artifacts, options, words in _cases(tree, scratch):
         before = snapshot.contents(previous, times=True)
         result = _build(binary, artifacts, previous, options, scratch)
-        _judge(report, f"{name}: {fault}", result, culprits)
+        _check_error(report, f"{name}: {fault}", result, words)
         changed = snapshot.difference(before, snapshot.contents(previous, times=True))
         report.check(f"{name}: {fault}: output directory as it was", changed)
     _new_directory(report, name, binary, tree, scratch)
@@ -47,7 +48,7 @@ def test_all(report, name, binary, tree, built, scratch):
 
 
 def _cases(tree, scratch):
-    """Return the fault, the artifact directory, further options, and the words that the error must have."""
+    """Return cases: name, artifact directory, further options, and the words that the error must have."""
     families = "--linux-amdgpu-families"
     nowhere, empty = scratch / "nowhere", scratch / "empty"
     empty.mkdir()
@@ -64,8 +65,8 @@ def _cases(tree, scratch):
     return [
         ("no such directory", nowhere, [], ["nowhere", "does not exist"]),
         ("a file in place of the directory", a_file, [], ["a file"]),
-        ("no artifact in the directory", empty, [], ["empty", "no artifact"]),
-        ("nothing that is an artifact", foreign, [], ["foreign", "no artifact"]),
+        ("an empty directory", empty, [], ["empty", "no artifact"]),
+        ("a directory without artifacts", foreign, [], ["foreign", "no artifact"]),
         ("an unknown family", tree, [families, "gfx94Y-dcgpu"], ["gfx94Y-dcgpu", families]),
         ("an ISA without artifacts", tree, [families, "gfx90a"], ["gfx90a"]),
         ("a manifest line with ..", outside, [], ["base/../../../../etc", "artifact_manifest.txt"]),
@@ -79,17 +80,17 @@ def _build(binary, artifacts, dest, options, cwd):
     return rockpack(binary, ["build", "--artifact-dir", artifacts, "-o", dest, *options], cwd)
 
 
-def _judge(report, name, result, culprits):
+def _check_error(report, name, result, words):
     text = " ".join(result.err.replace("│", " ").split())
     squeezed = text.replace(" ", "")  # long paths are broken over lines
-    absent = [one for one in culprits if one.replace(" ", "") not in squeezed]
+    missing = [word for word in words if word.replace(" ", "") not in squeezed]
     problem = None
     if result.status not in (1, 2):
         problem = f"{result.ending}: {result.err}"
     elif (count := text.count("×") + text.count("error: ")) != 1 or "panicked" in text:
         problem = f"{count} errors are shown: {result.err}"
-    elif absent:
-        problem = f"the error does not name {absent}: {result.err}"
+    elif missing:
+        problem = f"the error does not name {missing}: {result.err}"
     elif result.out:
         problem = f"there is something on stdout: {result.out}"
     report.check(name, problem)
@@ -98,18 +99,18 @@ def _judge(report, name, result, culprits):
 def _new_directory(report, name, binary, tree, scratch):
     dest = scratch / "not made yet"
     result = _build(binary, tree, dest, ["--version", "seven"], scratch)
-    _judge(report, f"{name}: wrong version, and no output directory yet", result, ["seven"])
+    _check_error(report, f"{name}: wrong version, and no output directory yet", result, ["seven"])
     report.check(f"{name}: no output directory is made", dest.exists() and "it was made")
 
 
 def _not_writable(report, name, binary, tree, previous, scratch):
-    result, changed = _in_namespace("read-only", previous, previous, _command(binary, tree, previous), scratch)
-    _judge(report, f"{name}: a read-only output directory", result, ["previous"])
-    report.check(f"{name}: a read-only output directory: as it was", changed)
+    # The mount keeps the directory unchanged: only the error is checked.
+    result, _ = _in_namespace("read-only", previous, previous, _command(binary, tree, previous), scratch)
+    _check_error(report, f"{name}: a read-only output directory", result, ["previous"])
     before = snapshot.contents(previous, times=True)
     nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
     result = run([*nobody, *_command(binary, tree, previous)], scratch)
-    _judge(report, f"{name}: another user's output directory", result, ["previous", "permission"])
+    _check_error(report, f"{name}: another user's output directory", result, ["previous", "permission"])
     changed = snapshot.difference(before, snapshot.contents(previous, times=True))
     report.check(f"{name}: another user's output directory: as it was", changed)
 
@@ -120,12 +121,12 @@ def _full_disk(report, name, binary, tree, previous, scratch):
     used = sum(path.stat().st_size for path in previous.rglob("*") if path.is_file())
     room = used + (4 << 20)  # for a part of a second build
     result, changed = _in_namespace(str(room), full, previous, _command(binary, tree, full), scratch)
-    _judge(report, f"{name}: a full disk", result, ["full"])
+    _check_error(report, f"{name}: a full disk", result, ["full"])
     report.check(f"{name}: a full disk: as it was", changed)
 
 
 def _killed(report, name, binary, tree, previous, scratch):
-    """Check that a killed build leaves no output that looks finished, and the next build nothing old."""
+    """Check that a killed build leaves the old packages, and that the next build replaces them."""
     dist = previous / "dist"
     before = snapshot.contents(dist, times=True)
     alive = 0
@@ -139,7 +140,7 @@ def _killed(report, name, binary, tree, previous, scratch):
             break  # it was done by then, and so dist is another
         changed = snapshot.difference(before, snapshot.contents(dist, times=True))
         if changed:
-            # It was killed while it installed its packages: the next command reports the state.
+            # It was killed while it installed its packages: the next command, such as verify, undoes or completes that.
             rockpack(binary, ["wheel", "verify", str(dist)], scratch)
             changed = snapshot.difference(before, snapshot.contents(dist, times=True))
             if changed and any("-99" in path for path in snapshot.names(dist)):
@@ -148,15 +149,15 @@ def _killed(report, name, binary, tree, previous, scratch):
     report.check(f"{name}: a build is killed while it runs", not alive and "each was done by then")
     result = rockpack(binary, [*command[1:], "--version", "100"], scratch)
     report.check(f"{name}: the next build after a killed one", result.problem)
-    missing = [path for path in snapshot.names(previous) if not path.endswith("/") and "-100-" not in path and
-               "-100.tar.gz" not in path]
+    others = [path for path in snapshot.names(previous) if not path.endswith("/") and "-100-" not in path and
+              "-100.tar.gz" not in path]
     expected = sorted(["dist/SHA256SUMS", "dist/of another user.whl", "dist/provenance.intoto.json", "notes.txt"])
-    report.check(f"{name}: the next build leaves its own packages and other people's files", missing != expected and
-                 f"besides its own there are {missing}, not {expected}")
+    report.check(f"{name}: the next build leaves its own packages and other people's files", others != expected and
+                 f"the other files are {others}, expected {expected}")
 
 
 def _command(binary, tree, dest):
-    # Without compression, so that the output does not fit.
+    # Without compression, so that the output does not fit on the full disk.
     return [str(binary), "build", "--artifact-dir", str(tree), "-o", str(dest), "--compression", "store"]
 
 
@@ -165,11 +166,11 @@ def _in_namespace(kind, where, previous, command, scratch):
     shutil.rmtree(results, ignore_errors=True)
     results.mkdir()
     script = IN_NAMESPACE.replace("PYTHON", sys.executable)
-    result = run(["unshare", "--mount", "sh", "-c", script, "sh", kind, where, previous, results, *command],
-                 scratch, {"SNAPSHOT": snapshot.__file__})
-    if result.status:
-        raise RuntimeError(f"the mount namespace cannot be set up: {result.err}")
+    done = run(["unshare", "--mount", "sh", "-c", script, "sh", kind, where, previous, results, *command],
+               scratch, {"SNAPSHOT": snapshot.__file__})
+    if done.status:
+        raise RuntimeError(f"the mount namespace cannot be set up: {done.err}")
     before, after = (json.loads((results / one).read_text("utf-8")) for one in ("before", "after"))
     out, err = ((results / one).read_text("utf-8") for one in ("out", "err"))
-    ended = Done(tuple(command), int((results / "status").read_text("utf-8")), out, err)
-    return ended, snapshot.difference(before, after)
+    result = Result(tuple(command), int((results / "status").read_text("utf-8")), out, err)
+    return result, snapshot.difference(before, after)

@@ -5,8 +5,8 @@ use super::*;
 /// Archive that the tests damage.
 const KEY: &str = "base_lib_generic.tar.zst";
 
-/// Returns all commands that use a run's archives; `-o` is the directory of a fetch.
-fn ways(address: &str) -> [Vec<&str>; 4] {
+/// Returns the commands that read the archives of a run.
+fn commands(address: &str) -> [Vec<&str>; 4] {
     [
         vec!["artifact", "scan", "--artifact-dir", "store/17-linux", "-o", "catalog.json"],
         vec!["plan", "--artifact-dir", address],
@@ -16,19 +16,19 @@ fn ways(address: &str) -> [Vec<&str>; 4] {
 }
 
 #[test]
-fn a_wrong_checksum_is_an_error_in_every_place() {
+fn every_command_refuses_a_wrong_checksum() {
     let dir = scratch();
     let (dir, address) = (dir.path(), address(dir.path()));
     let archive = dir.join("store/17-linux").join(KEY);
     let actual = sha256(&archive).unwrap();
     let expected = "0f".repeat(32);
     fs::write(sidecar(&archive), format!("{expected}  {KEY}\n")).unwrap();
-    for way in ways(&address) {
-        let text = refused(dir, 1, &way);
+    for command in commands(&address) {
+        let text = refused(dir, 1, &command);
         assert!(text.contains(&format!("expected {expected}, found {actual}")), "{text}");
         assert!(text.contains(KEY), "{text}");
-        assert!(!dir.join("out").exists() && !dir.join("catalog.json").exists(), "{way:?}");
-        assert!(!dir.join("fetched").join(KEY).exists(), "nothing wrong is kept: {way:?}");
+        assert!(!dir.join("out").exists() && !dir.join("catalog.json").exists(), "{command:?}");
+        assert!(!dir.join("fetched").join(KEY).exists(), "{command:?} must not keep the archive");
     }
     // The lock file is not written either.
     refused(dir, 1, &["artifact", "fetch", &address, "-o", "fetched", "--lock", "rockpack.lock"]);
@@ -42,8 +42,8 @@ fn a_truncated_archive_fails_its_checksum() {
     let archive = dir.join("store/17-linux").join(KEY);
     let bytes = fs::read(&archive).unwrap();
     fs::write(&archive, &bytes[..bytes.len() / 2]).unwrap();
-    for way in ways(&address) {
-        let text = refused(dir, 1, &way);
+    for command in commands(&address) {
+        let text = refused(dir, 1, &command);
         assert!(text.contains("does not match its .sha256sum file"), "{text}");
         assert!(!dir.join("out").exists() && !dir.join("fetched").join(KEY).exists());
     }
@@ -54,25 +54,25 @@ fn a_truncated_archive_fails_its_checksum() {
 }
 
 #[test]
-fn a_missing_checksum_is_a_warning_unless_it_is_demanded() {
+fn a_missing_checksum_is_a_warning_unless_required() {
     let dir = scratch();
     let (dir, address) = (dir.path(), address(dir.path()));
     fs::remove_file(sidecar(&dir.join("store/17-linux").join(KEY))).unwrap();
     let warning = format!("`{KEY}` has no .sha256sum file");
     declare_store(dir);
-    for way in ways(&address) {
-        let (_, text) = done(dir, &way);
-        assert!(text.contains(&warning), "{way:?}: {text}");
+    for command in commands(&address) {
+        let (_, text) = done(dir, &command);
+        assert!(text.contains(&warning), "{command:?}: {text}");
         fs::remove_dir_all(dir.join("out")).ok();
         fs::remove_dir_all(dir.join("fetched")).ok();
     }
     let store = ["--store", "strict", "--run", "17", "-o"];
-    for (command, dest) in [(&["build"][..], "out"), (&["artifact", "fetch"], "fetched")] {
-        let way = [command, &store, &[dest]].concat();
-        let text = refused(dir, 1, &way);
+    for (verb, dest) in [(&["build"][..], "out"), (&["artifact", "fetch"], "fetched")] {
+        let command = [verb, &store, &[dest]].concat();
+        let text = refused(dir, 1, &command);
         let remedy = format!("`sha256sum {KEY} > {KEY}.sha256sum`");
-        assert!(text.contains(&warning) && text.contains(&remedy), "{way:?}: {text}");
-        assert!(!dir.join("out").exists() && !dir.join("fetched").exists(), "{way:?}");
+        assert!(text.contains(&warning) && text.contains(&remedy), "{command:?}: {text}");
+        assert!(!dir.join("out").exists() && !dir.join("fetched").exists(), "{command:?}");
     }
 }
 
@@ -91,16 +91,16 @@ fn an_invalid_checksum_is_an_error() {
         ),
     ] {
         fs::write(&sidecar_path, text).unwrap();
-        let [scan, _, _, fetch] = ways(&address);
-        for way in [scan, fetch] {
-            let text = refused(dir, 1, &way);
+        let [scan, _, _, fetch] = commands(&address);
+        for command in [scan, fetch] {
+            let text = refused(dir, 1, &command);
             assert!(text.contains(why) && text.contains(KEY), "{text}");
         }
     }
 }
 
 #[test]
-fn reports_only_checksums_without_their_archive() {
+fn ignores_checksums_of_archives_and_reports_others() {
     let dir = scratch();
     let dir = dir.path();
     let (plan, text) = done(dir, &["plan", "--artifact-dir", "store/17-linux"]);
@@ -111,7 +111,7 @@ fn reports_only_checksums_without_their_archive() {
 }
 
 #[test]
-fn reports_a_checksum_without_its_needed_archive() {
+fn reports_a_checksum_whose_needed_archive_is_missing() {
     let dir = scratch();
     let (dir, address) = (dir.path(), address(dir.path()));
     fs::remove_file(dir.join("store/17-linux/blas_lib_gfx942.tar.zst")).unwrap();
@@ -124,7 +124,7 @@ fn reports_a_checksum_without_its_needed_archive() {
     assert!(messages(&["--all"]).contains(warning), "{}", messages(&["--all"]));
     let other_family = messages(&["--linux-amdgpu-families", "gfx1100"]);
     assert!(!other_family.contains("blas_lib_gfx942"), "{other_family}");
-    // The other form of the same archive is accepted.
+    // An archive of the same artifact in `.tar.xz` counts.
     archive(
         &dir.join("artifacts/blas_lib_gfx942"),
         &dir.join("store/17-linux/blas_lib_gfx942.tar.xz"),

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn plan(dir: &Path, more: &[&str]) -> Value {
+fn fetch_plan(dir: &Path, more: &[&str]) -> Value {
     let address = address(dir);
     let args = [&["artifact", "fetch", &address, "--dry-run", "--json"], more].concat();
     serde_json::from_str(&done(dir, &args).0).unwrap()
@@ -31,14 +31,14 @@ fn fetches_no_archive_without_needed_files() {
     fs::create_dir_all(dir.join("store/17-linux/logs")).unwrap();
     fs::write(dir.join("store/17-linux/logs/base_lib_generic.tar.zst"), "no archive").unwrap();
     fs::write(dir.join("store/17-linux/index.html"), "").unwrap();
-    let fetch_plan = plan(dir, &["--mode", "kpack"]);
+    let fetch_plan = fetch_plan(dir, &["--mode", "kpack"]);
     assert_eq!(
         keys(&fetch_plan["unneeded"]),
         ["blas_test_generic.tar.zst", "unheard-of_lib_generic.tar.zst"]
     );
     assert_eq!(fetch_plan["missing"], serde_json::json!([]));
     assert!(!dir.join("fetched").exists());
-    // Exactly these are fetched, and their plan equals the plan of all.
+    // A fetch gets exactly the needed archives, and their plan equals that of all artifacts.
     let address = address(dir);
     done(dir, &["artifact", "fetch", &address, "-o", "fetched", "--mode", "kpack"]);
     let mut expected: Vec<String> = Vec::new();
@@ -56,10 +56,10 @@ fn fetches_no_archive_without_needed_files() {
 }
 
 #[test]
-fn each_archive_that_a_package_has_files_of_is_needed() {
+fn archives_with_packaged_files_are_needed() {
     let dir = scratch();
     let dir = dir.path();
-    let fetch_plan = plan(dir, &[]);
+    let fetch_plan = fetch_plan(dir, &[]);
     let needed = keys(&fetch_plan["archives"]);
     let (text, _) = done(dir, &["plan", "--artifact-dir", "artifacts", "--json"]);
     let plan: Value = serde_json::from_str(&text).unwrap();
@@ -91,8 +91,8 @@ fn each_archive_that_a_package_has_files_of_is_needed() {
 fn fetches_no_unrequested_family() {
     let dir = scratch();
     let dir = dir.path();
-    let whole_plan = plan(dir, &[]);
-    let family_plan = plan(dir, &["--linux-amdgpu-families", "gfx942"]);
+    let whole_plan = fetch_plan(dir, &[]);
+    let family_plan = fetch_plan(dir, &["--linux-amdgpu-families", "gfx942"]);
     let count = |fetch_plan: &Value, isa: &str| {
         keys(&fetch_plan["archives"]).iter().filter(|key| key.contains(isa)).count()
     };
@@ -111,15 +111,15 @@ fn fetches_no_unrequested_family() {
         1,
         &["artifact", "fetch", &address, "--dry-run", "--linux-amdgpu-families", "gfx906"],
     );
-    assert!(text.contains("no artifact for gfx906"), "{text}");
-    // Features make no other ISA.
+    assert!(text.contains("gfx906 is requested, but no artifact is for it"), "{text}");
+    // `gfx942` requests the artifacts of `gfx942:xnack+`, too.
     let device: Vec<_> =
         fs::read_dir(dir.join("store/17-linux")).unwrap().map(|e| e.unwrap().path()).collect();
     for path in device.iter().filter(|path| path.to_str().unwrap().contains("gfx942")) {
         let name = path.file_name().unwrap().to_str().unwrap().replace("gfx942", "gfx942:xnack+");
         fs::rename(path, path.with_file_name(name)).unwrap();
     }
-    let featured = plan(dir, &["--linux-amdgpu-families", "gfx942"]);
+    let featured = fetch_plan(dir, &["--linux-amdgpu-families", "gfx942"]);
     assert_eq!(count(&featured, "gfx942:xnack+"), count(&whole_plan, "gfx942"));
 }
 
@@ -154,7 +154,7 @@ fn prefers_zstd_of_two_archives_of_an_artifact() {
     fs::write(run.join("base_lib_generic.tar.xz"), "not even an archive").unwrap();
     archive(&dir.join("artifacts/base_run_generic"), &run.join("base_run_generic.tar.xz"));
     fs::remove_file(run.join("base_run_generic.tar.zst")).unwrap();
-    let fetch_plan = plan(dir, &[]);
+    let fetch_plan = fetch_plan(dir, &[]);
     assert_eq!(keys(&fetch_plan["unneeded"]), ["base_lib_generic.tar.xz"]);
     assert_eq!(fetch_plan["unneeded"][0]["reason"], "zstd-is-there");
     assert!(keys(&fetch_plan["archives"]).contains(&"base_run_generic.tar.xz"));
@@ -174,7 +174,7 @@ fn fetches_the_archives_of_a_drop_rule_that_must_match() {
         text + "drop \"**\" component=\"test\" artifact=\"blas\" reason=\"tests are not shipped\"\n",
     )
     .unwrap();
-    let fetch_plan = plan(dir, &["--mode", "kpack"]);
+    let fetch_plan = fetch_plan(dir, &["--mode", "kpack"]);
     assert!(keys(&fetch_plan["archives"]).contains(&"blas_test_generic.tar.zst"), "{fetch_plan}");
     done(dir, &["plan", "--artifact-dir", &address(dir), "--mode", "kpack"]);
 }

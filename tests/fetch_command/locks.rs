@@ -5,14 +5,15 @@ use super::*;
 const KEY: &str = "base_lib_generic.tar.zst";
 
 #[test]
-fn a_build_uses_the_archives_in_the_lock_of_a_fetch() {
+fn fetch_plan_and_build_write_equal_locks() {
     let dir = scratch();
     let (dir, address) = (dir.path(), address(dir.path()));
     done(dir, &["artifact", "fetch", &address, "-o", "fetched", "--lock", "rockpack.lock"]);
     let text = fs::read_to_string(dir.join("rockpack.lock")).unwrap();
     let lock: Value = serde_json::from_str(&text).unwrap();
     let archives = lock["archives"].as_array().unwrap();
-    assert_eq!(text.lines().count(), archives.len() + 3, "a line for each archive");
+    // The format, the beginning and the end of the list, and a line for each archive.
+    assert_eq!(text.lines().count(), archives.len() + 3, "{text}");
     for row in archives {
         let file = dir.join("fetched").join(row["key"].as_str().unwrap());
         assert_eq!(row["sha256"], sha256(&file).unwrap().as_str());
@@ -35,10 +36,10 @@ fn refuses_other_bytes_with_a_valid_sidecar() {
     let (dir, address) = (dir.path(), address(dir.path()));
     done(dir, &["artifact", "fetch", &address, "-o", "fetched", "--lock", "rockpack.lock"]);
     let lock = fs::read_to_string(dir.join("rockpack.lock")).unwrap();
-    let archive_of = dir.join("store/17-linux").join(KEY);
-    let old = sha256(&archive_of).unwrap();
+    let archive_path = dir.join("store/17-linux").join(KEY);
+    let old = sha256(&archive_path).unwrap();
     fs::write(dir.join("artifacts/base_lib_generic/artifact_manifest.txt"), "changed\n").unwrap();
-    archive(&dir.join("artifacts/base_lib_generic"), &archive_of);
+    archive(&dir.join("artifacts/base_lib_generic"), &archive_path);
     for more in [&["--locked"][..], &["--lock", "rockpack.lock"]] {
         for way in [
             vec!["plan", "--artifact-dir", "store/17-linux"],
@@ -51,12 +52,12 @@ fn refuses_other_bytes_with_a_valid_sidecar() {
             assert!(!dir.join("out").exists() && !dir.join("again").join(KEY).exists());
         }
         // The lock applies even without a sidecar.
-        fs::remove_file(sidecar(&archive_of)).unwrap();
+        fs::remove_file(sidecar(&archive_path)).unwrap();
         let text =
             refused(dir, 1, &[&["artifact", "fetch", &*address, "-o", "again"], more].concat());
         assert!(text.contains(KEY) && text.contains(&format!("expected {old}")), "{text}");
         assert!(!dir.join("again").join(KEY).exists());
-        vouch(&archive_of);
+        vouch(&archive_path);
     }
     assert_eq!(fs::read_to_string(dir.join("rockpack.lock")).unwrap(), lock);
 }
@@ -91,10 +92,7 @@ fn refuses_archives_in_only_one_of_lock_file_and_run() {
     assert!(text.contains("gfx1100") && text.contains("but the directory lacks"), "{text}");
     fs::remove_file(dir.join("store/17-linux").join(KEY)).unwrap();
     let text = refused(dir, 1, &["artifact", "fetch", &address, "-o", "all", "--locked"]);
-    assert!(
-        text.contains(&format!("rockpack.lock lists `{KEY}`, but the directory lacks it")),
-        "{text}"
-    );
+    assert!(text.contains(&format!("rockpack.lock lists `{KEY}`, but the run lacks it")), "{text}");
 }
 
 #[test]

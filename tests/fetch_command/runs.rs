@@ -1,4 +1,4 @@
-//! Runs in stores: builds from them, and their names.
+//! Builds from runs in stores, and the addresses of runs.
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn store_and_directory_give_equal_packages() {
 fn takes_files_of_equal_archives_from_the_cache() {
     let dir = scratch();
     let dir = dir.path();
-    let said_by = |args: &[&str]| {
+    let output_of = |args: &[&str]| {
         let mut command = uncached(dir, args);
         let output = command.env_remove("ROCKPACK_NO_CACHE").output().unwrap();
         assert!(output.status.success(), "{}", said(&output));
@@ -33,16 +33,16 @@ fn takes_files_of_equal_archives_from_the_cache() {
     };
     let build = |dest: &str| {
         let args = ["build", "--artifact-dir", "store/17-linux", "-o", dest];
-        said_by(&[&args[..], &["--cache", "cache"]].concat())
+        output_of(&[&args[..], &["--cache", "cache"]].concat())
     };
-    let numbers = |text: &str, behind: &str| -> Vec<u64> {
-        let line = text.lines().find(|line| line.contains(behind)).unwrap();
-        let words = line.split(behind).next().unwrap().split(' ');
+    let numbers = |text: &str, label: &str| -> Vec<u64> {
+        let line = text.lines().find(|line| line.contains(label)).unwrap();
+        let words = line.split(label).next().unwrap().split(' ');
         words.filter_map(|word| word.parse().ok()).collect()
     };
     build("one");
-    let stats = said_by(&["cache", "stats", "--cache", "cache"]);
-    // The files are new on disk; the archive identifies them.
+    let stats = output_of(&["cache", "stats", "--cache", "cache"]);
+    // Each build unpacks new files, so the cache finds them by the checksum of their archive.
     assert!(numbers(&stats, " files are known without a read")[0] > 40, "{stats}");
     let again = build("two");
     let [hits, all] = numbers(&again, " files were packed")[..] else { panic!("{again}") };
@@ -75,7 +75,7 @@ fn store_and_directory_give_equal_catalogs() {
 }
 
 #[test]
-fn reports_missing_runs_and_stores() {
+fn refuses_unknown_stores_missing_runs_and_wrong_options() {
     let dir = scratch();
     let dir = dir.path();
     declare_store(dir);
@@ -105,7 +105,7 @@ fn reports_missing_runs_and_stores() {
 }
 
 #[test]
-fn an_interrupted_fetch_continues() {
+fn a_repeated_fetch_replaces_only_damaged_archives() {
     let dir = scratch();
     let (dir, address) = (dir.path(), address(dir.path()));
     let fetch = ["artifact", "fetch", &*address, "-o", "fetched"];
@@ -116,7 +116,8 @@ fn an_interrupted_fetch_continues() {
         text.contains("0 archives of 0 B fetched") && text.contains(" were already complete"),
         "{text}"
     );
-    // An archive that is truncated, changed, or of another run is fetched again.
+    // Changed and empty archives are fetched again, a missing sidecar is written, and a partial file
+    // removed.
     let damaged = dir.join("fetched/base_lib_generic.tar.zst");
     let mut bytes = fs::read(&damaged).unwrap();
     bytes[100] ^= 1;
@@ -127,7 +128,7 @@ fn an_interrupted_fetch_continues() {
     let (text, _) = done(dir, &fetch);
     assert!(text.contains("2 archives of"), "{text}");
     assert_eq!(files(&dir.join("fetched")), whole);
-    // Without a checksum, its completeness cannot be checked.
+    // Without a checksum, an existing archive is always fetched again.
     fs::remove_file(sidecar(&dir.join("store/17-linux/base_lib_generic.tar.zst"))).unwrap();
     fs::write(&damaged, &bytes).unwrap();
     let (text, warning) = done(dir, &fetch);

@@ -9,24 +9,26 @@ from fetch import machine
 from process import Root, run
 from report import NotRun
 
-# Debian packages with hipcc, CMake and a C++ compiler.
-COMPILERS = ("cmake", "g++", "hipcc", "ninja-build", "python3-dev")
+# Debian packages that builds of extensions need.
+BUILD_PACKAGES = ("cmake", "g++", "hipcc", "ninja-build", "python3-dev")
 
 
-def _sure(tool):
+def _require(tool):
     if not tool.is_file():
-        raise NotRun(f"there is no {tool.name} in {tool.parent}")
+        raise NotRun(f"{tool.parent} has no {tool.name}: give the directory of the tools")
 
 
 def ensure_tree(name, tools, work):
-    """Return the artifact tree of that name, made by make-artifacts when it is missing."""
+    """Return the artifact tree of that name, made by make-artifacts if it is missing."""
     tree = work / "trees" / name
     if tree.is_dir():
         return tree
-    _sure(tools / "make-artifacts")
+    _require(tools / "make-artifacts")
     mode, size = name.split("-")
     tree.parent.mkdir(parents=True, exist_ok=True)
     partial = tree.with_name(f"{name}.partial")
+    # A killed run leaves a part, which would be taken for a new tree's.
+    shutil.rmtree(partial, ignore_errors=True)
     result = run([tools / "make-artifacts", "--out", partial, "--mode", mode, "--size", size,
                   "--cache", work / "cache"], work, machine())
     if result.status:
@@ -37,12 +39,12 @@ def ensure_tree(name, tools, work):
 
 
 def ensure_root(tools, work):
-    """Return the Debian root, made by make-root when it is missing."""
+    """Return the Debian root, made by make-root if it is missing."""
     if os.geteuid() != 0:
         raise NotRun("make-root needs root rights")
     if platform.machine() != "x86_64":
         raise NotRun("Debian's ROCm is for x86_64")
-    _sure(tools / "make-root")
+    _require(tools / "make-root")
     root = Root(work / "root", tools, work)
     result = run([tools / "make-root", root.path], work, machine())
     if result.status:
@@ -54,8 +56,9 @@ def ensure_root(tools, work):
 
 
 def ensure_copy(root, name, packages):
-    """Return a copy of a root with more Debian packages in it, made when it is missing."""
-    copy, names = Root(root.work / name, root.tools, root.work), " ".join(sorted(packages))
+    """Return a copy of a root with more Debian packages, made if it is missing or has others."""
+    copy = Root(root.work / name, root.tools, root.work)
+    names = " ".join(sorted(packages))
     stamp = copy.path / "installed"
     if stamp.is_file() and stamp.read_text("utf-8") == names:
         return copy
@@ -64,7 +67,7 @@ def ensure_copy(root, name, packages):
     result = run(["cp", "-a", f"{root.path}/.", copy.path], root.work)
     if result.status:
         raise NotRun(f"the Debian root cannot be copied: {result.problem}")
-    # The suite can have moved on since the root was made.
+    # The package lists of the root can be out of date: a failed installation updates them, and is tried again.
     install = "apt-get -qy --no-install-recommends install"
     command = ["sh", "-c", f'{install} "$@" || {{ apt-get -q update && {install} "$@"; }}', "sh", *packages]
     result = copy.run(command, root.work / "home", {"DEBIAN_FRONTEND": "noninteractive", **machine()})

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-SECONDS = 3600  # for one program; only a hang takes as long
+TIME_LIMIT = 3600  # seconds for one program; only a hang reaches it
 
 
 @dataclass(frozen=True)
-class Done:
+class Result:
     """Result of a program: its exit status (negative: the signal) and its output."""
 
     command: tuple
@@ -26,7 +26,7 @@ class Done:
 
     @property
     def ending(self):
-        """Say how the command ended."""
+        """Return the command with its exit status or signal."""
         end = signal.Signals(-self.status).name if self.status < 0 else f"exit status {self.status}"
         return f"`{' '.join(self.command)}`: {end}"
 
@@ -40,10 +40,14 @@ def start(command, cwd, env=None, **options):
 
 
 def wait(process):
-    """Wait for a program that `start` started."""
-    out, err = process.communicate(timeout=SECONDS)
+    """Wait for a program that `start` started. One over the time limit is killed, so its result has SIGKILL."""
+    try:
+        out, err = process.communicate(timeout=TIME_LIMIT)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        out, err = process.communicate()
     texts = (text.decode("utf-8", "replace") for text in (out, err))
-    return Done(tuple(process.args), process.returncode, *texts)
+    return Result(tuple(process.args), process.returncode, *texts)
 
 
 def run(command, cwd, env=None, **options):
@@ -65,7 +69,7 @@ class Root:
         """Start a program; `home`, below the work directory, takes its caches."""
         temporary = home / "tmp"
         temporary.mkdir(parents=True, exist_ok=True)
-        # make-root sets HOME and PATH itself, so this is said behind it.
+        # make-root sets HOME and PATH, so `env` sets them again inside of the root.
         settings = {
             "HOME": self.inside(home), "TMPDIR": self.inside(temporary),
             "PIP_NO_CACHE_DIR": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_ROOT_USER_ACTION": "ignore",
@@ -79,10 +83,10 @@ class Root:
     def run(self, command, home, env=None):
         """Run a program in the root to its end."""
         result = wait(self.start(command, home, env))
-        return Done(tuple(map(str, command)), result.status, result.out, result.err)
+        return Result(tuple(map(str, command)), result.status, result.out, result.err)
 
 
 def kill(process):
-    """Kill a program that `start` started. (make-root and its like replace themselves with it.)"""
+    """Kill a program that `start` started. (make-root and similar programs replace themselves by it.)"""
     process.send_signal(signal.SIGKILL)
     process.communicate()

@@ -12,9 +12,15 @@ import sys
 
 
 def names(root):
-    """Return every path below `root`, relative, sorted; directories end in `/`."""
+    """Return every path below `root`, relative, sorted; directories end in `/`.
+
+    Fails for an unreadable directory: two snapshots without its files would be equal.
+    """
+    def fail(error):
+        raise error
+
     entries = []
-    for directory, subdirectories, files in os.walk(root):
+    for directory, subdirectories, files in os.walk(root, onerror=fail):
         here = os.path.relpath(directory, root)
         links = [name for name in subdirectories if os.path.islink(os.path.join(directory, name))]
         entries += [os.path.normpath(os.path.join(here, name)) for name in files + links]
@@ -23,7 +29,7 @@ def names(root):
 
 
 def contents(root, times=False):
-    """Return {path: kind, mode and content} of everything below `root`."""
+    """Return {path: kind, mode and content} of everything below `root`; with `times`, files also have their times."""
     return {name: _describe(os.path.join(root, name), times) for name in names(root)}
 
 
@@ -35,6 +41,8 @@ def _describe(path, times):
         return f"link to {os.readlink(path)}"
     if stat.S_ISDIR(status.st_mode):
         return f"directory {mode}"
+    if not stat.S_ISREG(status.st_mode):
+        return f"special file {oct(status.st_mode)}"  # reading a pipe would wait for a writer
     return f"file {mode} {sha256(path)}" + (f" {status.st_mtime_ns}" if times else "")
 
 
@@ -47,14 +55,17 @@ def sha256(path):
     return digest.hexdigest()
 
 
+SHOWN = 8
+
+
 def difference(before, after):
-    """Say how two snapshots differ, or return an empty string."""
+    """Describe the first differences of two snapshots; empty if they are equal."""
     differences = [f"gone: {name}" for name in before if name not in after]
     differences += [f"new: {name}" for name in after if name not in before]
     differences += [f"changed: {name} ({before[name]} -> {after[name]})"
                     for name in before if name in after and before[name] != after[name]]
-    more = f"; {len(differences) - 8} more" if len(differences) > 8 else ""
-    return "; ".join(differences[:8]) + more
+    more = f"; {len(differences) - SHOWN} more" if len(differences) > SHOWN else ""
+    return "; ".join(differences[:SHOWN]) + more
 
 
 if __name__ == "__main__":

@@ -12,24 +12,25 @@ from process import run
 from report import NotRun
 
 MULTIARCH = "x86_64-linux-gnu"
-VERSION = 70253211  # what the library that stands in for HIP says
+HIP_VERSION = 70253211  # of hipRuntimeGetVersion in the stand-in
 LOCATION = re.compile(r'IMPORTED_LOCATION_\w+ "\$\{_IMPORT_PREFIX\}/lib/([^"]+)"\s+IMPORTED_SONAME_\w+ "([^"]+)"')
-UP = re.compile(r'get_filename_component\((\w+) "\$\{\1\}" PATH\)\n')
+PARENT_DIRECTORY = re.compile(r'get_filename_component\((\w+) "\$\{\1\}" PATH\)\n')
 NEEDED = ("hip", "amd_comgr", "hsa-runtime64")
-# Functions of HIP that are called: by a test, and by libraries with device code while they are loaded.
+# Functions of HIP with a result: a test calls the first, and libraries with device code call the second when they load.
 CALLED = {
-    "hipRuntimeGetVersion": f"int hipRuntimeGetVersion(int *version) {{ *version = {VERSION}; return 0; }}",
+    "hipRuntimeGetVersion": f"int hipRuntimeGetVersion(int *version) {{ *version = {HIP_VERSION}; return 0; }}",
     "__hipRegisterFatBinary": "void **__hipRegisterFatBinary(void) { static void *handle; return &handle; }",
 }
 
 
-def complete(tree, compiler, more=()):
-    """Point the CMake packages to `lib`, and compile the libraries that HIP's and the packages in `more` lack."""
+def complete(tree, compiler, packages=()):
+    """Point the CMake packages to `lib`, and compile the absent libraries that those of HIP and in `packages` name."""
     links = {path.name: path for path in tree.rglob("*.so*") if path.is_symlink()}
     for file in tree.glob("**/lib/cmake/*/*.cmake"):
         file.write_text(_one_level_up(file.read_text("utf-8")), "utf-8")
-    packages = [path for name in (*NEEDED, *more) for path in tree.glob(f"**/lib/cmake/{name}")]
-    for targets in (path for package in packages for path in package.glob("*argets-*.cmake")):
+    directories = [path for name in (*NEEDED, *packages) for path in tree.glob(f"**/lib/cmake/{name}")]
+    # `Targets-*.cmake` and `*-targets-*.cmake`.
+    for targets in (path for directory in directories for path in directory.glob("*argets-*.cmake")):
         for file, soname in LOCATION.findall(targets.read_text("utf-8")):
             place = links[f"{soname.partition('.so')[0]}.so"].parent
             if not (place / file).exists():
@@ -41,7 +42,7 @@ def _one_level_up(text):
     if MULTIARCH not in text:
         return text
     text = text.replace(f"/{MULTIARCH}", "").replace("}/../../../..", "}/../../..")
-    return UP.sub("", text, count=1)
+    return PARENT_DIRECTORY.sub("", text, count=1)
 
 
 def _stand_in(tree, place, compiler, file, soname):
@@ -56,7 +57,7 @@ def _stand_in(tree, place, compiler, file, soname):
     script = [f"-Wl,--version-script,{nodes}"] if functions else []
     result = run([compiler, "-shared", "-fPIC", f"-Wl,-soname,{soname}", *script, source, "-o", place / file], place)
     if result.status:
-        raise NotRun(f"gcc compiles nothing here: {result.problem}")
+        raise NotRun(f"{compiler} cannot compile the stand-in of {soname}: {result.problem}")
     for path in (source, nodes):
         path.unlink()
     if not (place / soname).is_symlink():
@@ -64,7 +65,10 @@ def _stand_in(tree, place, compiler, file, soname):
 
 
 def _functions_of_hip(tree):
-    """Return the functions of HIP that libraries of a tree need, with their versions: some load nothing without all."""
+    """Return the functions of HIP that libraries of a tree need, with their versions.
+
+    Libraries that bind all symbols at once do not load without one of them.
+    """
     functions = dict.fromkeys(CALLED, "hip_4.2")
     for library in tree.rglob("*.so*"):
         if library.is_file() and not library.is_symlink():

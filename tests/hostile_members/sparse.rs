@@ -40,7 +40,7 @@ fn sizes(tar: &Tar) -> [(&'static str, String); 3] {
 fn with(tar: Tar, records: &[(&str, String)], name: &str, stored: &[u8]) -> Tar {
     let records: Vec<(&str, &str)> = records.iter().map(|(key, value)| (*key, &**value)).collect();
     let name = format!("{}/{name}", tar.top());
-    tar.pax(&records).named(&name, stored)
+    tar.pax(&records).file_at(&name, stored)
 }
 
 pub fn form_0_0(tar: Tar) -> Tar {
@@ -72,7 +72,7 @@ pub fn form_1_0(tar: Tar) -> Tar {
 
 pub fn old(tar: Tar) -> Tar {
     let name = format!("{}/holes", tar.top());
-    tar.raw(&data(), |header| {
+    tar.header(&data(), |header| {
         *header = tar::Header::new_gnu();
         header.set_mode(0o644);
         header.set_mtime(315_532_800);
@@ -116,8 +116,8 @@ fn artifacts_have_the_bytes_of_sparse_files_in_every_form() {
     for (form, members) in
         [("old", old as fn(Tar) -> Tar), ("0.0", form_0_0), ("0.1", form_0_1), ("1.0", form_1_0)]
     {
-        let tar = Tar::below("stage").named("artifact_manifest.txt", b"stage\n");
-        assert!(read(&members(tar).end(), "holes") == FILE, "form {form}");
+        let tar = Tar::new("stage").file_at("artifact_manifest.txt", b"stage\n");
+        assert!(read(&members(tar).finish(), "holes") == FILE, "form {form}");
     }
 }
 

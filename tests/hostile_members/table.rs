@@ -11,21 +11,21 @@ pub type Members = fn(Tar) -> Tar;
 /// Members that no package may have.
 pub struct Hostile {
     pub title: &'static str,
-    /// Code of `verify`.
+    /// Expected code of `wheel verify`, for a devel wheel with the members.
     pub code: Code,
     pub members: Members,
-    /// Rejected only in an sdist, since its links must stay in the top directory.
-    pub elsewhere_fine: bool,
+    /// Rejected only in an sdist, because its links must stay in the top directory.
+    pub only_in_sdist: bool,
     /// Artifacts may have them.
-    pub artifacts_take_it: bool,
+    pub allowed_in_artifacts: bool,
 }
 
 const fn hostile(title: &'static str, code: Code, members: Members) -> Hostile {
-    Hostile { title, code, members, elsewhere_fine: false, artifacts_take_it: false }
+    Hostile { title, code, members, only_in_sdist: false, allowed_in_artifacts: false }
 }
 
 const fn sparse(title: &'static str, members: Members) -> Hostile {
-    Hostile { artifacts_take_it: true, ..hostile(title, Code::MemberKind, members) }
+    Hostile { allowed_in_artifacts: true, ..hostile(title, Code::MemberKind, members) }
 }
 
 /// Adds a member with its path in pax records.
@@ -35,7 +35,7 @@ fn renamed(tar: Tar, key: &str, more: &[(&str, &str)], path: &str) -> Tar {
 }
 
 pub const HOSTILE: &[Hostile] = &[
-    hostile("an absolute name", Code::UnsafeName, |tar| tar.named("/tmp/rockpack-evil", b"x")),
+    hostile("an absolute name", Code::UnsafeName, |tar| tar.file_at("/tmp/rockpack-evil", b"x")),
     hostile("a name that leads out", Code::UnsafeName, |tar| tar.file("../../evil", "x")),
     hostile("a name that leads up and down", Code::UnsafeName, |tar| tar.file("a/../b", "x")),
     hostile("a name with a backslash", Code::UnsafeName, |tar| tar.file("..\\evil", "x")),
@@ -62,7 +62,7 @@ pub const HOSTILE: &[Hostile] = &[
         let mut places = b"0\n".to_vec();
         places.resize(512, 0);
         let name = format!("{}/../../evil", tar.top());
-        tar.pax(&[&more[..], &[("GNU.sparse.name", &name)]].concat()).named("inside", &places)
+        tar.pax(&[&more[..], &[("GNU.sparse.name", &name)]].concat()).file_at("inside", &places)
     }),
     hostile("a sparse name without a sparse file", Code::BrokenPackage, |tar| {
         renamed(tar, "GNU.sparse.name", &[], "../../evil")
@@ -82,13 +82,13 @@ pub const HOSTILE: &[Hostile] = &[
     hostile("a link through a link that comes later", Code::LinkOutside, |tar| {
         tar.link("d1/d2/b", "a/../../evil").link("d1/d2/a", "../..")
     }),
-    hostile("a link that a later one brings back", Code::LinkOutside, |tar| {
+    hostile("a link that leads out unless a later link is followed", Code::LinkOutside, |tar| {
         tar.link("a", "b/../../../x").link("b", "c/d/e")
     }),
     hostile("an absolute link", Code::LinkOutside, |tar| tar.link("a", "/etc/passwd")),
     hostile("a link that leads out", Code::LinkOutside, |tar| tar.link("a", "../../etc/passwd")),
     hostile("links in a circle", Code::LinkOutside, |tar| tar.link("a", "b").link("b", "a")),
-    hostile("a link to nothing", Code::LinkOutside, |tar| tar.link("a", "")),
+    hostile("a link with an empty target", Code::LinkOutside, |tar| tar.link("a", "")),
     hostile("a link whose target is not UTF-8", Code::LinkOutside, |tar| {
         let name = format!("{}/a", tar.top());
         tar.member(name.as_bytes(), EntryType::Symlink, b"", b"caf\xe9")
@@ -97,34 +97,38 @@ pub const HOSTILE: &[Hostile] = &[
         tar.pax(&[("linkpath", "../../etc/passwd")]).link("a", "b")
     }),
     Hostile {
-        elsewhere_fine: true,
+        only_in_sdist: true,
         ..hostile("a link that leaves the top and comes back", Code::LinkOutside, |tar| {
             let back = format!("../{}/b", tar.top());
             tar.link("a", &back)
         })
     },
-    hostile("a hard link that leads out", Code::LinkOutside, |tar| tar.hard("a", "../evil")),
-    hostile("an absolute hard link", Code::LinkOutside, |tar| tar.hard("a", "/etc/passwd")),
+    hostile("a hard link that leads out", Code::LinkOutside, |tar| tar.hard_link("a", "../evil")),
+    hostile("an absolute hard link", Code::LinkOutside, |tar| tar.hard_link("a", "/etc/passwd")),
     hostile("a hard link to a missing member", Code::LinkOutside, |tar| {
         let target = format!("{}/none", tar.top());
-        tar.hard("a", &target)
+        tar.hard_link("a", &target)
     }),
     hostile("a hard link to a later member", Code::LinkOutside, |tar| {
         let target = format!("{}/b", tar.top());
-        tar.hard("a", &target).file("b", "x")
+        tar.hard_link("a", &target).file("b", "x")
     }),
     hostile("a hard link to a directory", Code::LinkOutside, |tar| {
         let target = format!("{}/d", tar.top());
-        tar.directory("d").hard("a", &target)
+        tar.directory("d").hard_link("a", &target)
     }),
     hostile("a hard link through a link", Code::LinkOutside, |tar| {
         let target = format!("{}/l/b", tar.top());
-        tar.file("d/b", "x").link("l", "d").hard("a", &target)
+        tar.file("d/b", "x").link("l", "d").hard_link("a", &target)
     }),
-    hostile("a hard link to a link, which leads out from there", Code::LinkOutside, |tar| {
-        let target = format!("{}/d/e/l", tar.top());
-        tar.link("d/e/l", "../../x").hard("a", &target)
-    }),
+    hostile(
+        "a hard link to a link that leads out from the directory of the hard link",
+        Code::LinkOutside,
+        |tar| {
+            let target = format!("{}/d/e/l", tar.top());
+            tar.link("d/e/l", "../../x").hard_link("a", &target)
+        },
+    ),
     hostile("a name twice", Code::MemberTwice, |tar| tar.file("a", "x").file("a", "y")),
     hostile("a file and a link of one name", Code::MemberTwice, |tar| {
         tar.file("a", "x").link("a", "b")
@@ -140,23 +144,27 @@ pub const HOSTILE: &[Hostile] = &[
     }),
     hostile("a malformed user number", Code::HeadersDisagree, |tar| {
         let name = format!("{}/a", tar.top());
-        tar.raw(b"x", |header| {
+        tar.header(b"x", |header| {
             let old = header.as_old_mut();
             old.name[..name.len()].copy_from_slice(name.as_bytes());
             old.uid = *b"1_7\0\0\0\0\0";
         })
     }),
-    hostile("a file with a directory's name", Code::HeadersDisagree, |tar| tar.file("a/", "x")),
-    hostile("a file's name and a directory's", Code::HeadersDisagree, |tar| {
-        let name = format!("{}/d", tar.top());
-        tar.pax(&[("path", &name)]).raw(b"", |header| {
-            header.as_old_mut().name[..2].copy_from_slice(b"d/");
-            header.as_old_mut().linkflag = [0];
-        })
-    }),
+    hostile("a file name that ends in `/`", Code::HeadersDisagree, |tar| tar.file("a/", "x")),
+    hostile(
+        "a pax path without and a header name with a final `/`",
+        Code::HeadersDisagree,
+        |tar| {
+            let name = format!("{}/d", tar.top());
+            tar.pax(&[("path", &name)]).header(b"", |header| {
+                header.as_old_mut().name[..2].copy_from_slice(b"d/");
+                header.as_old_mut().linkflag = [0];
+            })
+        },
+    ),
     hostile("a prefix that only some programs read", Code::HeadersDisagree, |tar| {
         let name = format!("{}/a", tar.top());
-        tar.raw(b"", |header| {
+        tar.header(b"", |header| {
             *header = tar::Header::new_gnu();
             header.set_mode(0o644);
             header.set_mtime(315_532_800);
@@ -165,17 +173,17 @@ pub const HOSTILE: &[Hostile] = &[
             header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
         })
     }),
-    hostile("two long names", Code::BrokenPackage, |tar| {
+    hostile("a GNU long name and a pax path", Code::BrokenPackage, |tar| {
         let (one, other) = (format!("{}/a", tar.top()), format!("{}/b", tar.top()));
         tar.member(b"long", EntryType::GNULongName, one.as_bytes(), b"")
             .pax(&[("path", &other)])
             .file("inside", "x")
     }),
-    hostile("a name for all members", Code::BrokenPackage, |tar| {
+    hostile("a path in a global pax header", Code::BrokenPackage, |tar| {
         let records = record("path", "../../evil");
         tar.member(b"all", EntryType::XGlobalHeader, records.as_bytes(), b"").file("a", "x")
     }),
-    hostile("a record in another", Code::BrokenPackage, |tar| {
+    hostile("a pax record in the value of another one", Code::BrokenPackage, |tar| {
         let inner = record("path", "../../evil");
         tar.pax(&[("comment", &format!("a\n{}", inner.trim_end()))]).file("a", "x")
     }),
@@ -194,23 +202,23 @@ fn special(tar: Tar, kind: EntryType) -> Tar {
 pub const GOOD: &[(&str, Members)] = &[
     ("a link to a sibling", |tar| tar.file("lib/a.so.1", "x").link("lib/a.so", "a.so.1")),
     ("a link to a later directory", |tar| tar.link("d/l", "../e").file("e/f", "x")),
-    ("a link to nothing that is there", |tar| tar.link("d/l", "../none/file")),
+    ("a link to a missing file", |tar| tar.link("d/l", "../none/file")),
     ("a link through links", |tar| {
         tar.directory("d/e").link("d/e/up", "..").link("d/l", "e/up/./e//up").file("d/f", "x")
     }),
     ("a link to its own directory", |tar| tar.link("d/l", ".")),
     ("hard links", |tar| {
         let (a, b) = (format!("{}/a", tar.top()), format!("{}/b", tar.top()));
-        tar.file("a", "x").hard("b", &a).hard("c", &b)
+        tar.file("a", "x").hard_link("b", &a).hard_link("c", &b)
     }),
     ("a hard link to a link", |tar| {
         let target = format!("{}/d/l", tar.top());
-        tar.file("d/a", "x").link("d/l", "a").hard("d/h", &target)
+        tar.file("d/a", "x").link("d/l", "a").hard_link("d/h", &target)
     }),
     ("directories, also twice", |tar| tar.file("d/a", "x").directory("d").directory("d")),
-    ("a directory of the first tar programs", |tar| {
+    ("a directory in the format of V7 tar", |tar| {
         let name = format!("{}/d/", tar.top());
-        tar.raw(b"", |header| {
+        tar.header(b"", |header| {
             header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
             header.as_old_mut().linkflag = [0];
         })
@@ -229,7 +237,7 @@ pub const GOOD: &[(&str, Members)] = &[
     }),
     ("a name in two parts", |tar| {
         let prefix = format!("{}/{}", tar.top(), "p".repeat(100));
-        tar.raw(b"x", |header| {
+        tar.header(b"x", |header| {
             header.as_old_mut().name[..4].copy_from_slice(b"file");
             header.as_ustar_mut().unwrap().prefix[..prefix.len()]
                 .copy_from_slice(prefix.as_bytes());

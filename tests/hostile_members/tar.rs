@@ -9,7 +9,7 @@ pub struct Tar {
 }
 
 impl Tar {
-    pub fn below(top: &'static str) -> Self {
+    pub fn new(top: &'static str) -> Self {
         Self { top, bytes: Vec::new() }
     }
 
@@ -18,7 +18,7 @@ impl Tar {
     }
 
     /// Adds a header changed by `change`, with content.
-    pub fn raw(mut self, content: &[u8], change: impl FnOnce(&mut Header)) -> Self {
+    pub fn header(mut self, content: &[u8], change: impl FnOnce(&mut Header)) -> Self {
         let mut header = Header::new_ustar();
         header.set_mode(0o644);
         header.set_mtime(315_532_800);
@@ -34,7 +34,7 @@ impl Tar {
 
     /// Adds a member of any kind and name.
     pub fn member(self, name: &[u8], kind: EntryType, content: &[u8], target: &[u8]) -> Self {
-        self.raw(content, |header| {
+        self.header(content, |header| {
             let old = header.as_old_mut();
             old.name[..name.len()].copy_from_slice(name);
             old.linkname[..target.len()].copy_from_slice(target);
@@ -43,14 +43,14 @@ impl Tar {
     }
 
     /// Adds a file of any name.
-    pub fn named(self, name: &str, content: &[u8]) -> Self {
+    pub fn file_at(self, name: &str, content: &[u8]) -> Self {
         self.member(name.as_bytes(), EntryType::Regular, content, b"")
     }
 
     /// Adds a file below the top directory.
     pub fn file(self, path: &str, content: &str) -> Self {
         let name = format!("{}/{path}", self.top);
-        self.named(&name, content.as_bytes())
+        self.file_at(&name, content.as_bytes())
     }
 
     pub fn directory(self, path: &str) -> Self {
@@ -64,7 +64,7 @@ impl Tar {
     }
 
     /// Adds a hard link; its target is relative to the archive's root.
-    pub fn hard(self, path: &str, target: &str) -> Self {
+    pub fn hard_link(self, path: &str, target: &str) -> Self {
         let name = format!("{}/{path}", self.top);
         self.member(name.as_bytes(), EntryType::Link, b"", target.as_bytes())
     }
@@ -75,7 +75,7 @@ impl Tar {
         self.member(b"pax", EntryType::XHeader, records.as_bytes(), b"")
     }
 
-    pub fn end(mut self) -> Vec<u8> {
+    pub fn finish(mut self) -> Vec<u8> {
         self.bytes.resize(self.bytes.len() + 1024, 0);
         self.bytes
     }
@@ -84,18 +84,7 @@ impl Tar {
 /// Returns a pax record, which begins with its length.
 pub fn record(key: &str, value: &str) -> String {
     let rest = format!(" {key}={value}\n");
-    let is_all = |len: &usize| len.to_string().len() + rest.len() == *len;
-    let len = (1..100_000).find(is_all).unwrap();
+    let is_length = |len: &usize| len.to_string().len() + rest.len() == *len;
+    let len = (1..100_000).find(is_length).unwrap();
     format!("{len}{rest}")
-}
-
-/// Pseudo-random numbers, equal in every run.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, end: usize) -> usize {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % end
-    }
 }

@@ -1,10 +1,10 @@
-"""Checks built packages against the artifact tree, by rules written a second time.
+"""Checks built packages against the artifact tree, by an independent implementation of the rules.
 
     python3 check_paths.py --artifacts DIR --dist DIR [--facts DIR]
         [--version-suffix N] [--family F ...] [--expect-only]
 
-Prints every difference as `package: path: difference`, and a line for each package without one. The
-exit status is 1 when there is a difference.
+Prints every difference as `package: path: difference`, and a summary line for each package. The exit
+status is 1 if there is a difference.
 """
 
 import argparse
@@ -20,11 +20,13 @@ from facts import Facts
 from packages import Plan
 from tree import read_artifacts
 
+CHOICE = "rocm-sdk-device"
 
-def arguments():
+
+def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--artifacts", type=Path, required=True)
-    parser.add_argument("--dist", type=Path, help="where the wheels are, also in subfolders")
+    parser.add_argument("--dist", type=Path, help="directory of the wheels, with subdirectories")
     parser.add_argument("--facts", type=Path, default=Path(__file__).parent.parent / "facts")
     parser.add_argument("--version-suffix", default="", help="suffix of platform directories")
     parser.add_argument("--family", nargs="*", default=[], help="families or ISAs asked for")
@@ -35,30 +37,23 @@ def arguments():
     return options
 
 
-def distribution_of(path):
-    """The distribution name in a wheel's file name, compared without case and `-`/`_`."""
-    return path.name.partition("-")[0].lower().replace("-", "_")
-
-
-CHOICE = "rocm-sdk-device"
-
-
 def wheel_key(subfolder, distribution):
+    """Return the key of a wheel: its name is compared without case and `-`/`_`."""
     return (subfolder, distribution.lower().replace("-", "_"))
 
 
-def wheels_below(dist):
-    """The wheels of the output by (subfolder, distribution), several under one key too."""
+def find_wheels(dist):
+    """Return the wheels of the output by key; several can have one key."""
     wheels = {}
     for path in sorted(dist.rglob("*.whl")):
         folder = path.parent.relative_to(dist).as_posix()
-        key = ("" if folder == "." else folder, distribution_of(path))
+        key = wheel_key("" if folder == "." else folder, path.name.partition("-")[0])
         wheels.setdefault(key, []).append(path)
     return wheels
 
 
-def only_metadata(path):
-    """Entries of the wheel that only requires others: its import package and its metadata."""
+def foreign_members(path):
+    """Return members of the choice's wheel outside of its import package and metadata, as differences."""
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
     module = CHOICE.replace("-", "_")
@@ -68,15 +63,15 @@ def only_metadata(path):
     return [(name, "belongs to another package") for name in names if not is_own(name)]
 
 
-def checks(plan, facts, closure):
-    """Each expected wheel: its key, the check to make of its path, and one after all wheels."""
+def expected_checks(plan, facts, closure):
+    """Yield for each expected wheel its key, a check of its file, and a check that needs all wheels to be read."""
     for package in plan.runtime:
         yield (wheel_key("", package.distribution),
                lambda path, package=package: RuntimeCheck(
                    plan, facts, package, path, closure).run(),
                lambda package=package: closure.differences(plan, package))
     if any(package.distribution.startswith("rocm-sdk-device-") for package in plan.runtime):
-        yield wheel_key("", CHOICE), only_metadata, lambda: ()
+        yield wheel_key("", CHOICE), foreign_members, lambda: ()
     top = plan.dir_of("rocm-sdk-devel")
     for folder, members in plan.devel.items():
         yield (wheel_key(folder, "rocm-sdk-devel"),
@@ -85,10 +80,10 @@ def checks(plan, facts, closure):
 
 
 def check_all(plan, facts, dist, closure=None):
-    """Prints differences and summaries; gives the number of differences."""
-    wheels = wheels_below(dist)
+    """Print differences and summaries; return the number of differences."""
+    wheels = find_wheels(dist)
     total, checked = 0, []
-    for key, check, check_together in checks(plan, facts, closure or Closure()):
+    for key, check, check_together in expected_checks(plan, facts, closure or Closure()):
         paths = wheels.pop(key, [])
         if len(paths) == 1:
             differences = check(paths[0])
@@ -105,7 +100,8 @@ def check_all(plan, facts, dist, closure=None):
 def report(name, differences):
     for path, difference in differences:
         print(f"{name}: {path}: {difference}")
-    print(f"{name}: {len(differences)} differences" if differences else f"{name}: agrees")
+    count = len(differences)
+    print(f"{name}: {count} difference{'' if count == 1 else 's'}" if count else f"{name}: agrees")
     return len(differences)
 
 
@@ -124,7 +120,7 @@ def print_expected(plan):
 
 
 def main():
-    options = arguments()
+    options = parse_arguments()
     facts = Facts(options.facts)
     artifacts = read_artifacts(options.artifacts)
     plan = Plan(artifacts, facts, options.version_suffix, options.family)

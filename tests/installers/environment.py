@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import snapshot
-from process import Done, start, wait
+from process import Result, start, wait
 from pythons import Interpreter
 
 
@@ -80,7 +80,7 @@ class Environment:
     def outcome(process, command):
         """Wait for a process of `start`; return its result with the command without the words that enter a root."""
         result = wait(process)
-        return Done(tuple(map(str, command)), result.status, result.out, result.err)
+        return Result(tuple(map(str, command)), result.status, result.out, result.err)
 
     def module(self, *arguments, env=None):
         """Run `python -m rocm_sdk`, which serves wherever the environment is."""

@@ -76,7 +76,7 @@ def _starts(bench, name, environment, build, in_root):
     bench.report.check(f"{name}: by itself it does not find the libraries",
                        ("cannot open shared object" not in alone.err) and f"{alone.ending}: {alone.err}")
     result = environment.run([python, probe, OLD, *shortnames], settings)
-    expected = f"hip {standins.VERSION}" + (r" hiprtc \d+\.\d+" if in_root else "")
+    expected = f"hip {standins.HIP_VERSION}" + (r" hiprtc \d+\.\d+" if in_root else "")
     bench.report.check(f"{name}: it starts through initialize_process, and calls {' and '.join(shortnames)}",
                        result.problem or (not re.fullmatch(expected, result.out.strip()) and f"it says {result.out!r}"))
     if not in_root:

@@ -106,7 +106,7 @@ MUTATIONS = [
     Mutation("requires.rs", "a requirement with a marker gets a second one",
              original="requirement.contains(';')", mutant="false"),
     Mutation("requires.rs", "levels are required that the package has nothing for",
-             original="targets.has_level(dist.package, level)", mutant="true"),
+             original="targets.has_package_for(dist.package, level)", mutant="true"),
     Mutation("runtime_data.rs", "ISAs that another ISA's package serves are listed on their own",
              original="facts.package.is_none()", mutant="true"),
     Mutation("runtime_data.rs", "a family's selector names packages with a placeholder",

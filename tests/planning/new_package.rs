@@ -2,7 +2,7 @@
 
 use base::source::{Problems, Source};
 use catalog::BuildFacts;
-use manifest::{Beside, Manifest};
+use manifest::{Manifest, ManifestFiles};
 use plan::resolve;
 use plan::{Request, Templates};
 
@@ -30,7 +30,7 @@ const ENTRIES: &str = "base_lib_generic lib/libbase.so.1 so libbase.so.1
                        blas_lib_generic lib/libblas.so.3 so libblas.so.3";
 
 fn decoded(text: &str) -> Result<Manifest, Problems> {
-    let beside = Beside {
+    let beside = ManifestFiles {
         templates: vec!["meta", "runtime"],
         read: &|_| Err("no file is read here".to_owned()),
         built_in: None,

@@ -136,6 +136,16 @@ fn packages_with_separate_directories_may_ship_the_same_path() {
 }
 
 #[test]
+fn a_reason_accepts_the_repeated_files_of_its_line_alone() {
+    let core = "artifact \"blas\" \"run\" repeats=\"both need it\"\nartifact \"blas\" \"lib\"";
+    let packages = [runtime("libs", "artifact \"blas\" \"lib\" \"run\""), runtime("core", core)];
+    let entries = "blas_run_generic bin/a text a\nblas_lib_generic share/a text a";
+    let problem = Case::new(&packages, entries).problem();
+    assert!(problem.contains("both ship 1 file of artifact `blas` (10 B)"), "{problem}");
+    assert!(problem.contains("<- `_x_core/share/a`"), "{problem}");
+}
+
+#[test]
 fn packages_for_two_families_are_never_installed_together() {
     let libs = package(
         "libs",

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use base::names::{Mode, RelPath};
 use base::source::{Code, Problem, Problems, Source};
 use catalog::{BuildFacts, Catalog};
-use manifest::{Beside, Manifest};
+use manifest::{Manifest, ManifestFiles};
 use plan::resolve;
 use plan::{Distribution, Member, Plan, Request, Step, Templates};
 
@@ -144,7 +144,7 @@ impl Case {
         Manifest::decode_beside(
             &self.packages,
             &self.families,
-            &Beside { templates, read: &read, built_in: None },
+            &ManifestFiles { templates, read: &read, built_in: None },
         )
         .unwrap_or_else(|problems| panic!("{}", Self::texts(&problems).join("\n")))
     }

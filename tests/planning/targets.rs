@@ -76,7 +76,7 @@ fn targets_listed_by_the_build_are_built() {
     assert!(warnings.len() == 1 && warnings[0].starts_with(left), "{warnings:?}");
     case.catalog.build.targets.push("gfx950".to_owned());
     assert!(
-        case.problem().starts_with("no artifact for gfx950, which is listed by the build\n"),
+        case.problem().starts_with("gfx950 is listed by the build, but no artifact is for it\n"),
         "{}",
         case.problem()
     );
@@ -90,8 +90,14 @@ fn a_line_for_the_other_system_is_named_where_a_target_has_no_artifact() {
     let mut case = Case::new(&[elsewhere], "blas_lib_gfx942 lib/k.co code");
     case.catalog.build.targets = vec!["gfx942".to_owned()];
     let problems = case.problems().join("");
-    assert!(problems.contains("no artifact for gfx942, which is listed"), "{problems}");
-    assert!(problems.contains("on=\"windows\" <- is for the other system alone"), "{problems}");
+    assert!(
+        problems.contains("gfx942 is listed by the build, but no artifact is for it"),
+        "{problems}"
+    );
+    assert!(
+        problems.contains("on=\"windows\" <- this package is only for the other system"),
+        "{problems}"
+    );
 }
 
 #[test]
@@ -131,7 +137,7 @@ fn requested_isas_need_artifacts() {
     let problem = Case::new(&packages(), entries).linux(&["gfx942", "gfx110X-all"]).problem();
     assert_eq!(
         problem,
-        "no artifact for gfx1100, gfx1101, which is requested\n  help: request other families with --linux-amdgpu-families, or add the artifacts; the device artifacts are for gfx942\n"
+        "gfx1100, gfx1101 are requested, but no artifact is for them\n  help: request other families with --linux-amdgpu-families, or add the artifacts; the device artifacts are for gfx942\n"
     );
 }
 
@@ -233,7 +239,7 @@ fn in_legacy_mode_an_isa_selects_its_family() {
     assert_eq!(names(&legacy().linux(&["gfx1101", "gfx1100", "gfx110X-all"]).plan()).len(), 2);
     let problem = legacy().linux(&["gfx906"]).problem();
     assert!(
-        problem.starts_with("no artifact for gfx906, which is requested")
+        problem.starts_with("gfx906 is requested, but no artifact is for it")
             && problem.contains("gfx110X-all, gfx94X-dcgpu"),
         "{problem}"
     );
@@ -269,7 +275,7 @@ fn the_version_is_a_development_version_of_the_builds_own_unless_one_is_given() 
     case.catalog.build.version = None;
     assert_eq!(
         case.problem(),
-        "the version of the packages is unknown\n  help: give it: --version 7.2.0\n"
+        "the artifacts do not state a version\n  help: add the version of the packages, such as --version 7.2.0\n"
     );
 }
 

@@ -53,7 +53,7 @@ fn request_and_artifacts_are_of_one_system() {
         asked(&linux, Some(System::Windows), None),
         format!("--system windows: the binaries of the artifacts are for linux\n{help}")
     );
-    let help = "  help: remove it: rockpack computes it from the binaries\n";
+    let help = "  help: remove the tag: rockpack computes it from the binaries\n";
     assert_eq!(
         asked(&linux, None, Some("win_amd64")),
         format!("the platform tag win_amd64 is not for linux, the system of the packages\n{help}")

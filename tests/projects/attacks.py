@@ -62,6 +62,8 @@ def attack(scene, version):
     late = {name for name, needed in (("TCP", 4), ("signal", 6), ("abstract", 6)) if version < needed}
     result = [line for line in log if line.startswith("DONE: ") and not any(name in line for name in late)]
     scene.check("every attack is refused", "\n".join(result) if result else None)
+    failed = [line for line in log if line.startswith("failed: ")]
+    scene.check("a wall refused every attack", "\n".join(failed) if failed else None)
     for place, contents in before.items():
         after = digests(place)
         differ = [name for name in {**contents, **after} if contents.get(name) != after.get(name)]

@@ -201,7 +201,7 @@ fn reports_an_unusable_farm_before_the_build() {
         ("dynamic", "is not static"),
         ("text", "text is not a program for Linux"),
         ("nowhere", "nowhere"),
-        ("farm", "remote \"farm\" names no server"),
+        ("farm", "remote \"farm\" has no `cache` or `executor`"),
     ] {
         let output = Command::new(dynamic)
             .args(["build", "--artifact-dir", "artifacts", "-o", "never"])

@@ -34,7 +34,7 @@ mod rest;
 pub(crate) use emptied::Part;
 pub use emptied::{Emptied, Emptying};
 pub use error::FatError;
-pub(crate) use records::{ADDRESS, RECORD, Records, check_record};
+pub(crate) use records::{ADDRESS_OFFSET, RECORD_SIZE, Records, check_record};
 pub(crate) use rest::{CHUNK, check_rest, not_zero};
 
 /// Program or library with offload bundles.

@@ -10,11 +10,11 @@
 
 mod architecture;
 mod facts;
-mod given;
 mod level;
 mod lines;
 mod needs;
 mod obstacle;
+mod python_process;
 mod symbols;
 mod table;
 mod verdict;

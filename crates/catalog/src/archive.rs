@@ -11,7 +11,7 @@ use super::members::{Member, Members};
 use super::scratch::{AppendError, ScratchFile};
 use base::names::RelPath;
 use base::text::human_size;
-use wheel::unpacking::{MemberFault, MemberKind, Rest, Rules, TarMember, TarReader};
+use wheel::unpacking::{MemberFault, MemberKind, Rules, TarEnd, TarMember, TarReader};
 
 /// Memory limit of decoders, enough for `xz -9` and `zstd --ultra`.
 pub(super) const MEMORY: u64 = 160 << 20;
@@ -111,22 +111,22 @@ impl Unpacking<'_> {
 
     fn end<R: Read>(
         &mut self,
-        read: Result<Rest<R>, Halt<UnpackError>>,
+        read: Result<TarEnd<R>, Halt<UnpackError>>,
     ) -> Result<(), UnpackError> {
         let archive = self.name.to_owned();
-        let mut rest = read.map_err(|halt| match halt {
+        let mut end = read.map_err(|halt| match halt {
             Halt::Unread(source) => self.unread(source),
             Halt::Refused(error) => error,
         })?;
         self.file.flush().map_err(|source| self.unwritten(source))?;
-        if let Some(fault) = rest.faults.pop() {
+        if let Some(fault) = end.faults.pop() {
             return Err(UnpackError::Member { archive, fault });
         }
-        if !rest.is_whole {
+        if !end.has_end_block {
             return Err(UnpackError::CutOff { archive });
         }
-        let filling = rest.filling().map_err(|source| self.unread(source))?;
-        if filling.is_some() { Ok(()) } else { Err(UnpackError::Stray { archive }) }
+        let padding_len = end.padding_len().map_err(|source| self.unread(source))?;
+        if padding_len.is_some() { Ok(()) } else { Err(UnpackError::Stray { archive }) }
     }
 
     fn take(

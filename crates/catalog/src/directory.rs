@@ -69,7 +69,7 @@ impl Directory {
             children.into_iter().partition(|child| child.packed.is_some());
         let keys: BTreeSet<&str> =
             archives.iter().filter_map(|child| Some(child.packed.as_ref()?.key())).collect();
-        if let Some(problem) = demands.lost(&keys) {
+        if let Some(problem) = demands.missing("the directory", &keys) {
             return Err(problem.into());
         }
         let is_wanted = |child: &Child| wanted.is_none_or(|wanted| wanted.takes(&child.id));

@@ -133,17 +133,16 @@ impl Demands {
         }
     }
 
-    /// Reports missing needed keys.
-    pub fn lost(&self, present: &BTreeSet<&str>) -> Option<Problem> {
+    /// Reports needed archives that the lock file lists, but `place` lacks.
+    pub fn missing(&self, place: &str, present: &BTreeSet<&str>) -> Option<Problem> {
         let locked = self.lock.as_ref()?;
-        let lost: Vec<&str> = locked.needed().filter(|key| !present.contains(key)).collect();
-        let first = lost.first()?;
-        let (more, pronoun) = match lost.len() - 1 {
+        let missing: Vec<&str> = locked.needed().filter(|key| !present.contains(key)).collect();
+        let first = missing.first()?;
+        let (more, pronoun) = match missing.len() - 1 {
             0 => (String::new(), "it"),
             more => (format!(" and {more} more archives"), "them"),
         };
-        let message =
-            format!("{} lists `{first}`{more}, but the directory lacks {pronoun}", locked.file);
+        let message = format!("{} lists `{first}`{more}, but {place} lacks {pronoun}", locked.file);
         Some(Problem::error(Code::NotAsLocked, message).help(remedy(&locked.file)))
     }
 

@@ -4,9 +4,9 @@
 //! rest of their deflate stream.
 
 mod frame;
+mod history;
 mod name;
-mod series;
 
 pub use frame::{LARGEST, apply, encode, is_patch, size_after};
+pub use history::History;
 pub use name::{patch_name, patched_package};
-pub use series::History;

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use super::VOCABULARY;
 use super::line::{Context, Line, Scope};
 use super::reader::{Block, Faults};
-use super::{Arity, Beside, KdlFile, NodeSpec};
+use super::{Arity, KdlFile, ManifestFiles, NodeSpec};
 use crate::kdl;
 use base::names::RelPath;
 use base::source::{Problems, Source};
@@ -49,7 +49,7 @@ pub(super) fn file(
     faults: &Faults,
     source: &Source,
     kind: FileKind,
-    files: Option<&Beside<'_>>,
+    files: Option<&ManifestFiles<'_>>,
 ) -> Result<Vec<kdl::Node>, Problems> {
     let nodes = kdl::parse(source)?;
     let mut composer = Composer { faults, source, kind, files, included_files: BTreeSet::new() };
@@ -64,7 +64,7 @@ struct Composer<'c> {
     faults: &'c Faults,
     source: &'c Source,
     kind: FileKind,
-    files: Option<&'c Beside<'c>>,
+    files: Option<&'c ManifestFiles<'c>>,
     included_files: BTreeSet<String>,
 }
 

@@ -5,7 +5,8 @@ use base::names::Compression;
 use base::source::Spanned;
 use manifest_derive::Line;
 
-/// Overrides `--compression` for files in wheels; the first line that matches counts.
+/// Sets the compression of files in wheels; the first line that matches counts. With `--compression`,
+/// only lines with `store` apply.
 #[derive(Debug, Clone, Line)]
 #[line("compression", once, example = r#"compression "store" "share/videos/**" "**/*.zst""#)]
 pub struct CompressionRule {

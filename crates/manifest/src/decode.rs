@@ -3,7 +3,7 @@
 use super::compose::{self, FileKind};
 use super::line::{Context, Lines, Once, Scope};
 use super::reader::{Block, Faults};
-use super::{Beside, Excuses, LibraryRule, Manifest, Package, Project, Python, VOCABULARY};
+use super::{Excuses, LibraryRule, Manifest, ManifestFiles, Package, Project, Python, VOCABULARY};
 use crate::kdl;
 use base::names::RelPath;
 use base::source::{Code, Problem, Problems, Source};
@@ -18,7 +18,7 @@ mod projects_check;
 pub(super) fn manifest(
     packages: &Source,
     families: &Source,
-    files: Option<&Beside<'_>>,
+    files: Option<&ManifestFiles<'_>>,
 ) -> Result<Manifest, Problems> {
     let (mut sources, mut problems) = (Vec::new(), Problems::new());
     let packages = decoded(packages, FileKind::Packages, files, &mut problems);
@@ -66,7 +66,7 @@ pub(super) fn manifest(
 fn decoded(
     source: &Source,
     kind: FileKind,
-    files: Option<&Beside<'_>>,
+    files: Option<&ManifestFiles<'_>>,
     problems: &mut Problems,
 ) -> Option<(Faults, Vec<kdl::Node>)> {
     let faults = Faults::new(source);
@@ -82,7 +82,7 @@ fn decoded(
 pub(super) fn file(
     faults: &Faults,
     file: &[kdl::Node],
-    files: Option<&Beside<'_>>,
+    files: Option<&ManifestFiles<'_>>,
     axes: Vec<&str>,
 ) -> Option<Manifest> {
     let words = VOCABULARY[0].nodes;
@@ -144,7 +144,7 @@ pub(super) fn refuse_contradiction(
 
 #[cfg(test)]
 mod tests {
-    use crate::{Beside, Manifest, PackageKind};
+    use crate::{Manifest, ManifestFiles, PackageKind};
     use base::names::RelPath;
     use base::source::Source;
     use base::target::Target;
@@ -157,7 +157,7 @@ mod tests {
             std::fs::read_to_string(format!("{root}/{path}")).map_err(|e| e.to_string())
         };
         let templates = vec!["meta", "runtime", "choice"];
-        let files = Beside { templates, read: &read, built_in: None };
+        let files = ManifestFiles { templates, read: &read, built_in: None };
         Manifest::decode_beside(&packages, &families, &files).unwrap_or_else(|problems| {
             panic!("{:#?}", problems.iter().map(ToString::to_string).collect::<Vec<_>>())
         })

@@ -113,7 +113,7 @@ impl Families {
 
     /// Returns the target with the packages of code for `family`: features make no other target,
     /// and an ISA can use another's packages.
-    pub fn home<'f>(&'f self, family: &'f Family) -> &'f str {
+    pub fn target_of<'f>(&'f self, family: &'f Family) -> &'f str {
         self.package_of(family.as_str())
     }
 

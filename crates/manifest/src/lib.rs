@@ -67,7 +67,7 @@ pub use package::distribution::{Distribution, Extra, Pick};
 pub use package::execstack::ExecstackRule;
 pub use package::forbid::ForbidRule;
 pub use package::index::IndexRule;
-pub use package::readme::{Beside, BuiltIn, MOST_OF_README, Readme, ReadmeFormat};
+pub use package::readme::{BuiltIn, ManifestFiles, Readme, ReadmeFormat, most_bytes};
 pub use package::requires::{RequireDistRule, RequireRule};
 pub use package::runtime::{
     AliasForm, AliasRule, DriverRule, Environment, KeepLinkRule, Library, RpathRule,
@@ -203,7 +203,7 @@ impl Manifest {
     pub fn decode_beside(
         packages: &Source,
         families: &Source,
-        files: &Beside<'_>,
+        files: &ManifestFiles<'_>,
     ) -> Result<Self, Problems> {
         decode::manifest(packages, families, Some(files))
     }

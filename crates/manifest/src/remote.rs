@@ -16,7 +16,7 @@ pub mod address;
 
 /// Names a server of the Remote Execution API: a cache of packed files for several machines, or a build farm.
 /// `rockpack build --remote NAME` uses it. The variables `ROCKPACK_REMOTE_CACHE`, `ROCKPACK_REMOTE_EXECUTOR`,
-/// `ROCKPACK_REMOTE_HEADER` and `ROCKPACK_REMOTE_MODE` count for more. Paths are below the directory of packages.kdl.
+/// `ROCKPACK_REMOTE_HEADER` and `ROCKPACK_REMOTE_MODE` override the line. Paths are below the directory of packages.kdl.
 #[derive(Debug, Clone, Line)]
 #[line(
     "remote",
@@ -44,7 +44,7 @@ pub struct RemoteRule {
     /// A separate part of the cache.
     #[prop("NAME", default)]
     pub silo: String,
-    /// Upload packed files; the server must accept them. `ROCKPACK_REMOTE_MODE` is `read` or `readwrite` for one build.
+    /// Upload packed files; the server must accept them. `ROCKPACK_REMOTE_MODE` is `read` or `readwrite` for one build, and has no effect without a server.
     #[prop]
     pub upload: bool,
     /// Use no packed file and no result of earlier builds.

@@ -178,6 +178,31 @@ python-project \"example-wave\" {
     }
 
     #[test]
+    fn a_name_that_python_computes_is_that_of_the_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        let odd = "a\"b";
+        let script = |name: &str| format!("setup(\n    name={name},\n)\n");
+        write(
+            dir.path(),
+            &[
+                ("one/setup.py", &script("PACKAGE_NAME")),
+                ("two/setup.py", &script("f\"two-{VERSION}\"")),
+                ("three/setup.py", &script("'example-three'")),
+                (&format!("four/{odd}/setup.py"), &script("'four'")),
+                (&format!("four/{odd}/tests/test_four.py"), ""),
+                ("five/a{b/setup.py", &script("'five'")),
+                ("five/a{b/tests/test_five.py", ""),
+            ],
+        );
+        let text = draft(dir.path()).unwrap().unwrap().text;
+        for name in ["one", "two", "example-three", "four", "five"] {
+            assert!(text.contains(&format!("python-project \"{name}\"")), "{name}: {text}");
+        }
+        assert!(text.contains(r#"test "{python}" "-m" "pytest" "{source}/a\"b/tests""#), "{text}");
+        assert!(!text.contains("a{b/tests"), "{text}");
+    }
+
+    #[test]
     fn a_checkout_itself_is_below_its_parent() {
         let dir = tempfile::tempdir().unwrap();
         write(

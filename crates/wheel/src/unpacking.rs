@@ -22,7 +22,7 @@ mod tree;
 pub use fault::{MemberFault, Refusal, name_fault};
 pub use follow::{Lost, follow};
 pub use member::{MemberKind, TarMember};
-pub use tar_reader::{Rest, TarReader};
+pub use tar_reader::{TarEnd, TarReader};
 pub use tree::Tree;
 
 /// Parameters for kinds of tar archives.

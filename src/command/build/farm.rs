@@ -9,7 +9,7 @@ use record::provenance::Contents;
 
 use crate::cli::BuildArgs;
 use crate::failure::Failure;
-use crate::inputs::Shared;
+use crate::inputs::Remote;
 use crate::inputs::artifacts::Asked;
 
 #[derive(Clone, Copy)]
@@ -21,7 +21,7 @@ pub struct FarmInput<'a> {
     pub request: &'a Request,
     pub asked: Asked<'a>,
     pub plan: &'a Plan,
-    pub shared: &'a Shared<'a>,
+    pub remote: &'a Remote<'a>,
 }
 
 /// Build farm that makes whole packages.

@@ -15,7 +15,7 @@ use super::super::environment;
 use super::farm::{Farm, FarmInput, Farmed};
 use crate::cli::BuildArgs;
 use crate::failure::Failure;
-use crate::inputs::Shared;
+use crate::inputs::Remote;
 use crate::inputs::artifacts;
 use crate::inputs::remote;
 use crate::ui;
@@ -65,11 +65,11 @@ impl Outcome {
 /// Fails if the command line lacks a part that the farm needs.
 pub fn asked(
     args: &BuildArgs,
-    shared: &Shared<'_>,
+    remote: &Remote<'_>,
     jobs: usize,
 ) -> Result<Option<Box<dyn Farm>>, Problem> {
     let usage = |text: &str| Problem::usage(Code::Environment, text);
-    let minimal = shared.is_minimal();
+    let minimal = remote.is_minimal();
     let Some(text) = args.remote.artifacts_digest.as_deref() else {
         if minimal {
             let help = "name the artifacts of the farm's storage: --artifacts-digest HASH/SIZE, or checksums";
@@ -101,7 +101,7 @@ pub fn asked(
             )
         })?),
     };
-    match remote::farm(shared, jobs)? {
+    match remote::farm(remote, jobs)? {
         Some((options, executor)) => {
             Ok(Some(Box::new(Connected { options, executor, artifacts })))
         }
@@ -155,7 +155,7 @@ impl Connected {
         let of_built = || built.keys().flat_map(|index| &needed[index]).copied();
         let (archives, contents) = (stored.archives(of_built()), stored.contents(of_built()));
         artifacts::write_lock(&input.asked.args.demands, &demands, &archives)?;
-        let (apart, took) = (input.shared.is_minimal(), begun.elapsed());
+        let (apart, took) = (input.remote.is_minimal(), begun.elapsed());
         let elsewhere = Elsewhere { stage, built, apart, took };
         Ok(Outcome { elsewhere: Some(elsewhere), contents, failed, lacking })
     }
@@ -187,7 +187,7 @@ fn concluded(input: FarmInput<'_>, address: &str, outcome: Outcome) -> Result<Fa
         format!("the build farm {address} did not build {}: {why}", some(&names))
     };
     let is_alone = input.args.artifact_dir.is_none() && input.args.store.is_none();
-    let required = input.shared.is_required();
+    let required = input.remote.is_required();
     if is_alone && !(failed.is_empty() && lacking.is_empty()) {
         let worst = if failed.is_empty() { &lacking } else { &failed };
         let problem = Problem::error(Code::Cache, message(worst));

@@ -32,7 +32,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     ui::events::phase(Phase::Plan);
     let jobs = inputs::pool(args.set.threads.jobs)?.current_num_threads();
     let sources = inputs::manifest::sources(args.set.manifest.as_deref())?;
-    ui::tell_manifest(inputs::manifest::label(&sources.0));
+    ui::show_manifest_name(inputs::manifest::label(&sources.0));
     let manifest = inputs::manifest::decode(&sources)?;
     let tree = args.installed.as_deref().map(checked).transpose()?;
     let mut request = inputs::request(&manifest, &args.set)?;

@@ -4,8 +4,7 @@ use std::process::{Command, Output};
 
 use base::names::RelPath;
 use base::source::{Code, Problem, Source};
-use manifest::MOST_OF_README;
-use manifest::kdl;
+use manifest::{kdl, most_bytes};
 
 use crate::failure::{Failure, environment};
 
@@ -39,8 +38,9 @@ pub fn text(directory: &Path, revision: &str, path: &RelPath) -> Result<String, 
     if !output.status.success() {
         return Err(format!("git has none at `{revision}`: {}", reason(&output)));
     }
-    if output.stdout.len() as u64 > MOST_OF_README {
-        return Err(format!("it is larger than the limit of {MOST_OF_README} bytes"));
+    let most = most_bytes(path);
+    if output.stdout.len() as u64 > most {
+        return Err(format!("it is larger than the limit of {most} bytes"));
     }
     String::from_utf8(output.stdout).map_err(|_| "it is not UTF-8".to_owned())
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use base::regular;
 use base::source::{Code, Problem, Problems, Source, printable_lines};
 use base::text::{counted, with_causes};
-use manifest::{AcceptRule, MOST_OF_README, ledger as rules};
+use manifest::{AcceptRule, kdl, ledger as rules};
 use rayon::prelude::*;
 use review::ledger::{self, Ledger, Package};
 use wheel::package;
@@ -40,7 +40,7 @@ fn lines(file: &Path) -> Result<Vec<AcceptRule>, Failure> {
         let (name, text) = builtin::LEDGER;
         Source::new(name, text)
     } else {
-        let text = regular::read_to_string(file, MOST_OF_README)
+        let text = regular::read_to_string(file, kdl::MOST_BYTES)
             .map_err(|error| environment(with_causes(&error)))?;
         let shown = file.display().to_string();
         Source::of_file(shown.clone(), shown, text)

@@ -4,7 +4,7 @@ use base::source::{Code, Problem, Problems, printable};
 use base::text::{Column, Table, counted, with_causes};
 use binary::elf::{self, ElfError, ElfFacts, ElfKind, Machine, Violation};
 use binary::pe::{self, PeError, PeFacts, PeKind};
-use object::elf::ProgramType;
+use object::elf::{PF_R, PF_W, PF_X, ProgramFlags, ProgramType};
 use serde::Serialize;
 
 use super::headers::{self, Headers};
@@ -14,21 +14,23 @@ use crate::failure::Failure;
 
 pub fn run(args: &ShowArgs) -> Result<(), Failure> {
     let file = open(&args.file)?;
-    let fault = |error: &_| refused("show", &args.file, error);
+    let elf_failure = |error: &_| refused("show", &args.file, error);
     let info = match elf::inspect(&file) {
-        Err(ElfError::NotElf) => match pe::facts(&file).map_err(|error| broken(args, &error))? {
-            Some(facts) if args.json => return json(&facts),
-            Some(facts) => return print(&pe_text(&facts)),
-            None => return Err(fault(&ElfError::NotElf)),
-        },
-        inspected => inspected.map_err(|error| fault(&error))?,
+        Err(ElfError::NotElf) => {
+            match pe::facts(&file).map_err(|error| pe_failure(args, &error))? {
+                Some(facts) if args.json => return json(&facts),
+                Some(facts) => return print(&pe_text(&facts)),
+                None => return Err(elf_failure(&ElfError::NotElf)),
+            }
+        }
+        inspected => inspected.map_err(|error| elf_failure(&error))?,
     };
-    let facts = info.facts().map_err(|error| fault(&error))?;
+    let facts = info.facts().map_err(|error| elf_failure(&error))?;
     if args.json {
         return json(&facts);
     }
-    let inherited = elf::own_violations(&file).map_err(|error| fault(&error))?;
-    // Facts are printed without tables if `object` finds them malformed.
+    let inherited = elf::own_violations(&file).map_err(|error| elf_failure(&error))?;
+    // Without the program headers if `object` cannot parse them: the facts do not need them.
     let tables = headers::read(&file).ok();
     print(&text(&facts, tables.as_ref(), &inherited))
 }
@@ -39,8 +41,8 @@ fn json(facts: &impl Serialize) -> Result<(), Failure> {
     print_exact(&(text + "\n"))
 }
 
-/// Blames a PE file (1), unless it is unreadable (2).
-fn broken(args: &ShowArgs, error: &PeError) -> Failure {
+/// Failure of a PE file: exit status 1 for a malformed file, 2 for an unreadable one.
+fn pe_failure(args: &ShowArgs, error: &PeError) -> Failure {
     let message = format!("cannot show {}: {}", args.file.display(), with_causes(error));
     let problem = Problem::error(Code::ElfRefused, message);
     match error {
@@ -55,7 +57,7 @@ fn pe_text(facts: &PeFacts) -> String {
     let kind = match facts.kind {
         PeKind::Library => "PE library",
         PeKind::Program => "PE program",
-        PeKind::Native => "PE file for the system or the firmware",
+        PeKind::Native => "PE driver or firmware file",
     };
     line("kind", kind);
     line("machine", &machine(facts.machine));
@@ -92,7 +94,7 @@ fn text(facts: &ElfFacts, tables: Option<&Headers>, inherited: &[Violation]) -> 
         text += &segments(tables);
     }
     for violation in inherited {
-        let _ = writeln!(text, "already violates {violation}");
+        let _ = writeln!(text, "violates {violation}");
     }
     text
 }
@@ -108,8 +110,10 @@ fn segments(tables: &Headers) -> String {
     table.row(["type", "offset", "address", "in file", "in memory", " flags", "align"]);
     for segment in &tables.segments {
         let kind = segment_kind(segment.kind);
-        let flag = |bit: u32, letter: char| if segment.flags.0 & bit == 0 { '-' } else { letter };
-        let flags: String = [flag(4, 'r'), flag(2, 'w'), flag(1, 'x')].iter().collect();
+        let flag = |bit: ProgramFlags, letter: char| {
+            if segment.flags.0 & bit.0 == 0 { '-' } else { letter }
+        };
+        let flags: String = [flag(PF_R, 'r'), flag(PF_W, 'w'), flag(PF_X, 'x')].iter().collect();
         let (offset, address, align) =
             (hex(segment.offset), hex(segment.address), hex(segment.align));
         let (in_file, in_memory) = (hex(segment.file_size), hex(segment.memory_size));

@@ -8,7 +8,7 @@ use cache::{Cache, Store};
 use manifest::{Address, Credentials, Header, RemoteRule, RemoteTls, Timeout};
 use remote::{Executor, Helper, Options, Secret, SharedCache, Tls, header};
 
-use crate::inputs::shared::{HEADER, Shared};
+use crate::inputs::shared::{HEADER, Remote};
 use crate::ui;
 
 /// Time for sending all packed files.
@@ -16,40 +16,40 @@ const BUDGET: std::time::Duration = std::time::Duration::from_mins(2);
 /// Retries without a `remote` line.
 const RETRIES: usize = 5;
 
-pub fn behind(cache: Cache, shared: &Shared<'_>, jobs: usize) -> Result<Box<dyn Store>, Problem> {
-    let Some(options) = options(shared, jobs)? else { return Ok(Box::new(cache)) };
+pub fn behind(cache: Cache, remote: &Remote<'_>, jobs: usize) -> Result<Box<dyn Store>, Problem> {
+    let Some(options) = options(remote, jobs)? else { return Ok(Box::new(cache)) };
     let shared = SharedCache::new(cache, options)
         .map_err(|error| wrong(&format!("cannot start a thread for the shared cache: {error}")))?;
     Ok(Box::new(shared))
 }
 
 /// Returns the connections to the build farm and its storage, if a farm is named.
-pub fn farm(shared: &Shared<'_>, jobs: usize) -> Result<Option<(Options, Executor)>, Problem> {
-    let Some(options) = options(shared, jobs)? else { return Ok(None) };
+pub fn farm(remote: &Remote<'_>, jobs: usize) -> Result<Option<(Options, Executor)>, Problem> {
+    let Some(options) = options(remote, jobs)? else { return Ok(None) };
     let executor = options.executor.clone();
     Ok(executor.map(|executor| (options, executor)))
 }
 
-fn options(shared: &Shared<'_>, threads: usize) -> Result<Option<Options>, Problem> {
-    let Some(address) = shared.address().cloned() else { return Ok(None) };
-    let (rule, home) = (shared.rule, &*shared.home);
-    let executor = match shared.executor().cloned() {
+fn options(remote: &Remote<'_>, threads: usize) -> Result<Option<Options>, Problem> {
+    let Some(address) = remote.address().cloned() else { return Ok(None) };
+    let (rule, manifest_dir) = (remote.rule, &*remote.manifest_dir);
+    let executor = match remote.executor().cloned() {
         Some(address) => {
-            Some(Executor { address, properties: properties(rule), program: program(shared)? })
+            Some(Executor { address, properties: properties(rule), program: program(remote)? })
         }
         None => None,
     };
     let tls = rule.and_then(|rule| rule.tls.as_ref());
     let tls = tls.map(|tls| {
         check_tls(tls, [Some(&address), executor.as_ref().map(|executor| &executor.address)])?;
-        certificates(tls, home)
+        certificates(tls, manifest_dir)
     });
     let retries = rule.map_or(RETRIES, |rule| rule.tries.saturating_sub(1));
     Ok(Some(Options {
         address,
         instance: rule.map(|rule| rule.instance.clone()).unwrap_or_default(),
-        headers: headers(rule, home)?,
-        helpers: helpers(rule, home),
+        headers: headers(rule, manifest_dir)?,
+        helpers: helpers(rule, manifest_dir),
         netrc: std::env::var_os("NETRC")
             .map(Into::into)
             .or_else(|| Some(std::env::home_dir()?.join(".netrc"))),
@@ -57,7 +57,7 @@ fn options(shared: &Shared<'_>, threads: usize) -> Result<Option<Options>, Probl
         timeout: rule.map_or(Timeout::DEFAULT, |rule| rule.timeout).0,
         retries: u32::try_from(retries).unwrap_or(u32::MAX),
         read: !rule.is_some_and(|rule| rule.refresh),
-        write: shared.writes(),
+        write: remote.uploads(),
         budget: BUDGET,
         silo: rule.map(|rule| rule.silo.clone()).unwrap_or_default(),
         threads,
@@ -66,12 +66,12 @@ fn options(shared: &Shared<'_>, threads: usize) -> Result<Option<Options>, Probl
     }))
 }
 
-fn certificates(tls: &RemoteTls, home: &Path) -> Result<Tls, Problem> {
+fn certificates(tls: &RemoteTls, manifest_dir: &Path) -> Result<Tls, Problem> {
     let read = |name: &str, file: &Option<Spanned<String>>, holds| {
         let file = file.as_ref();
         file.map(|file| {
             let problem = |problem: Problem| problem.label(&file.place, "of this file");
-            pem(name, &home.join(&**file), holds).map_err(problem)
+            pem(name, &manifest_dir.join(&**file), holds).map_err(problem)
         })
         .transpose()
     };
@@ -82,10 +82,11 @@ fn certificates(tls: &RemoteTls, home: &Path) -> Result<Tls, Problem> {
 }
 
 /// Returns the programs that print headers. A name without `/` is a program in `PATH`.
-fn helpers(rule: Option<&RemoteRule>, home: &Path) -> Vec<Helper> {
+fn helpers(rule: Option<&RemoteRule>, manifest_dir: &Path) -> Vec<Helper> {
     let helper = |line: &Credentials| {
         let is_path = line.program.contains('/');
-        let program = if is_path { home.join(&line.program) } else { line.program.clone().into() };
+        let program =
+            if is_path { manifest_dir.join(&line.program) } else { line.program.clone().into() };
         Helper { pattern: line.pattern.clone(), program }
     };
     rule.map(|rule| rule.helpers.iter().map(helper).collect()).unwrap_or_default()
@@ -132,12 +133,12 @@ fn properties(rule: Option<&RemoteRule>) -> Vec<(String, String)> {
 
 /// Returns the program for the machines of the farm. It must be static: they have no libraries for
 /// it.
-fn program(shared: &Shared<'_>) -> Result<PathBuf, Problem> {
+fn program(remote: &Remote<'_>) -> Result<PathBuf, Problem> {
     let help =
         "name a static one in the `remote` line: program=\"FILE\"; released programs are static";
-    let named = shared.rule.and_then(|rule| rule.program.as_ref());
+    let named = remote.rule.and_then(|rule| rule.program.as_ref());
     let (subject, path) = if let Some(named) = named {
-        let path = shared.home.join(named);
+        let path = remote.manifest_dir.join(named);
         (format!("program: {}", path.display()), path)
     } else {
         let path = std::env::current_exe().map_err(|error| wrong(&error.to_string()))?;
@@ -156,7 +157,10 @@ fn program(shared: &Shared<'_>) -> Result<PathBuf, Problem> {
 }
 
 /// Returns the headers of the variable, and those of the line with other names.
-fn headers(rule: Option<&RemoteRule>, home: &Path) -> Result<Vec<(String, Secret)>, Problem> {
+fn headers(
+    rule: Option<&RemoteRule>,
+    manifest_dir: &Path,
+) -> Result<Vec<(String, Secret)>, Problem> {
     let text = std::env::var_os(HEADER).unwrap_or_default();
     let text = text.into_string().map_err(|_| wrong(&format!("{HEADER} is not UTF-8")))?;
     let mut headers = Vec::new();
@@ -172,23 +176,22 @@ fn headers(rule: Option<&RemoteRule>, home: &Path) -> Result<Vec<(String, Secret
     let mut of_lines = Vec::new();
     for line in lines {
         if !headers.iter().any(|(name, _)| line.name.eq_ignore_ascii_case(name)) {
-            of_lines.push(of_line(line, home)?);
+            of_lines.push(of_line(line, manifest_dir)?);
         }
     }
     headers.extend(of_lines);
     Ok(headers)
 }
 
-fn of_line(line: &Header, home: &Path) -> Result<(String, Secret), Problem> {
+fn of_line(line: &Header, manifest_dir: &Path) -> Result<(String, Secret), Problem> {
     let named = |problem: Problem| problem.label(&line.name.place, "of this header");
     let value = match (&line.env, &line.file) {
         (Some(variable), _) => std::env::var(&**variable)
             .ok()
             .filter(|value| !value.is_empty())
             .ok_or_else(|| wrong(&format!("the variable {} is not set", variable.value))),
-        (None, Some(file)) => {
-            fs_err::read_to_string(home.join(&**file)).map_err(|error| wrong(&error.to_string()))
-        }
+        (None, Some(file)) => fs_err::read_to_string(manifest_dir.join(&**file))
+            .map_err(|error| wrong(&error.to_string())),
         (None, None) => Ok(String::new()),
     };
     let value = value.map_err(named)?;

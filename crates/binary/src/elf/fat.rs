@@ -16,7 +16,7 @@ use super::error::ElfError;
 use super::facts::ElfFacts;
 use super::header::{Section, read_bytes};
 use super::info::{ElfInfo, ElfKind, inspect};
-use crate::fat::{ADDRESS, FatError, RECORD, Records, check_record};
+use crate::fat::{ADDRESS_OFFSET, FatError, RECORD_SIZE, Records, check_record};
 use crate::{Machine, ReadAt};
 use base::names::offload::{BUNDLES, MARKER, RECORDS};
 use references::References;
@@ -52,16 +52,18 @@ impl FatElf {
         let index = section(&info, file, BUNDLES)?;
         let (bundles, records) =
             (&info.sections[index], &info.sections[section(&info, file, RECORDS)?]);
-        if records.size % RECORD as u64 != 0 {
+        if records.size % RECORD_SIZE as u64 != 0 {
             return Err(FatError::Records { size: records.size });
         }
         let (code, table) = (addresses(bundles), addresses(records));
-        let protected = info
+        // Loaders write to RELRO pages and then protect them; linkers put no device code there.
+        let is_protected = info
             .segment(elf::PT_GNU_RELRO)
             .is_some_and(|segment| segment.address < code.end && code.start < segment.memory_end());
-        if protected
-            || [bundles, records].into_iter().any(|section| !is_alone(&info, file, section))
-        {
+        if is_protected {
+            return Err(FatError::Protected);
+        }
+        if [bundles, records].into_iter().any(|section| !is_alone(&info, file, section)) {
             return Err(FatError::Shared);
         }
         if info.names_any(code.clone()) {
@@ -69,7 +71,7 @@ impl FatElf {
         }
         let references = References::read(&info, file, &code, &table)?;
         let mut records = Records::default();
-        for address in (table.start..table.end).step_by(RECORD) {
+        for address in (table.start..table.end).step_by(RECORD_SIZE) {
             let (target, addend) = record(&info, file, address, &references)?;
             if !code.contains(&target) {
                 return Err(FatError::Outside { address, section: BUNDLES });
@@ -165,14 +167,15 @@ fn record(
     address: u64,
     references: &References,
 ) -> Result<(u64, Option<u64>), FatError> {
-    let bytes = info.read_at(file, address, RECORD as u64).ok_or(FatError::Unreadable)?;
+    let bytes = info.read_at(file, address, RECORD_SIZE as u64).ok_or(FatError::Unreadable)?;
     check_record(&bytes, address)?;
     let moves = info.header.as_ref().is_none_or(|header| header.kind != elf::ET_EXEC);
-    match references.target_at(address + ADDRESS)? {
+    match references.target_at(address + ADDRESS_OFFSET)? {
         Some(reference) => Ok(reference),
         // A program with a fixed address has the bundle's address in the record.
         None if !moves => {
-            let target = info.word_at(file, address + ADDRESS).ok_or(FatError::Unreadable)?;
+            let target =
+                info.word_at(file, address + ADDRESS_OFFSET).ok_or(FatError::Unreadable)?;
             Ok((target, None))
         }
         None => Err(FatError::Address { address }),

@@ -41,6 +41,9 @@ pub enum FatError {
         /// Name.
         name: &'static str,
     },
+    /// Bundles in the pages that loaders protect.
+    #[error("its segment PT_GNU_RELRO overlaps its offload bundles")]
+    Protected,
     /// Overlapping table.
     #[error("another table or section overlaps its offload bundles or their records")]
     Shared,

@@ -2,9 +2,10 @@ use std::ops::Range;
 
 use super::FatError;
 
-pub(crate) const RECORD: usize = 24;
-pub(crate) const ADDRESS: u64 = 8;
-pub(crate) const NUMBER: usize = 16;
+/// Size in bytes: magic number, version, address, number of the bundle.
+pub(crate) const RECORD_SIZE: usize = 24;
+pub(crate) const ADDRESS_OFFSET: u64 = 8;
+pub(crate) const NUMBER_OFFSET: usize = 16;
 /// `HIPF`.
 const OF_BUNDLE: u32 = 0x4849_5046;
 /// `HIPK`.
@@ -52,10 +53,10 @@ impl Records {
         let bundle = base.wrapping_add(self.bundles[record.bundle]).to_le_bytes();
         let mut new = old.to_vec();
         new[..4].copy_from_slice(&OF_MARKER.to_le_bytes());
-        if new[8..NUMBER] == bundle {
-            new[8..NUMBER].copy_from_slice(&base.wrapping_add(marker).to_le_bytes());
+        if new[8..NUMBER_OFFSET] == bundle {
+            new[8..NUMBER_OFFSET].copy_from_slice(&base.wrapping_add(marker).to_le_bytes());
         }
-        new[NUMBER..].copy_from_slice(&(record.bundle as u64).to_le_bytes());
+        new[NUMBER_OFFSET..].copy_from_slice(&(record.bundle as u64).to_le_bytes());
         new
     }
 }
@@ -63,7 +64,7 @@ impl Records {
 /// Refuses a record of anything but a bundle.
 pub(crate) fn check_record(bytes: &[u8], address: u64) -> Result<(), FatError> {
     let start = [OF_BUNDLE.to_le_bytes(), VERSION.to_le_bytes()].concat();
-    if bytes[..start.len()] != start || bytes[NUMBER..] != [0; 8] {
+    if bytes[..start.len()] != start || bytes[NUMBER_OFFSET..] != [0; 8] {
         return Err(FatError::Record { address });
     }
     Ok(())

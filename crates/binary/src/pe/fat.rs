@@ -20,7 +20,7 @@ use object::pe::{self, ImageOptionalHeader64, ImageSectionHeader};
 use super::error::PeError;
 use super::facts::{PeFacts, PeKind, facts};
 use super::image::Image;
-use crate::fat::{FatError, RECORD, Records, check_record};
+use crate::fat::{FatError, RECORD_SIZE, Records, check_record};
 use crate::{Machine, ReadAt};
 use base::names::offload::{PE_BUNDLES, PE_MARKER, PE_RECORDS};
 use headers::{Headers, addresses, name, place};
@@ -68,7 +68,7 @@ impl FatPe {
         let (bundles, records) =
             (addresses(&headers.entries[section]), addresses(&headers.entries[table]));
         let size = records.end - records.start;
-        if size % RECORD as u64 != 0 {
+        if size % RECORD_SIZE as u64 != 0 {
             return Err(FatError::Records { size });
         }
         tables::check(&image, [&bundles, &records])?;
@@ -191,7 +191,9 @@ fn read_records<R: ReadAt + ?Sized>(
     let base = headers.optional.image_base.get(LE);
     let bytes = references::memory(image, headers, table.start, table.end - table.start)?;
     let mut records = Records::default();
-    for (address, record) in (table.start..).step_by(RECORD).zip(bytes.chunks_exact(RECORD)) {
+    for (address, record) in
+        (table.start..).step_by(RECORD_SIZE).zip(bytes.chunks_exact(RECORD_SIZE))
+    {
         check_record(record, address)?;
         let mut stored = [0; 8];
         stored.copy_from_slice(&record[8..16]);

@@ -10,7 +10,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use serde::Serialize;
 
 use super::Architecture;
-use super::given::is_given;
+use super::python_process::is_in_every_process;
 use crate::elf::{ElfFacts, ElfInfo, Import, ReadAt};
 use crate::systems::stable_abi::is_python;
 
@@ -95,8 +95,9 @@ impl Symbols {
         });
         defined.sort_unstable();
         let loaded = facts.kind.is_library();
-        let is_provided =
-            |import: &Import| loaded && import.version.is_none() && is_given(&import.name);
+        let is_provided = |import: &Import| {
+            loaded && import.version.is_none() && is_in_every_process(&import.name)
+        };
         let imports = info.imports(file);
         let python = imports.iter().filter(|i| !i.weak && is_python(&i.name));
         Some(Self {

@@ -3,11 +3,11 @@ use proptest::prelude::*;
 use super::*;
 use crate::elf::{ElfFacts, ElfKind, Import, Machine, VersionNeed};
 
-fn named(name: &str) -> Architecture {
+fn architecture(name: &str) -> Architecture {
     Architecture::all().find(|it| it.name() == name).unwrap()
 }
 
-fn library(versions: &[&str]) -> ElfFacts {
+fn facts_with_versions(versions: &[&str]) -> ElfFacts {
     ElfFacts {
         kind: ElfKind::SharedLibrary,
         machine: Machine::X86_64,
@@ -28,11 +28,11 @@ fn library(versions: &[&str]) -> ElfFacts {
     }
 }
 
-fn needing(libraries: &[&str]) -> ElfFacts {
+fn facts_with_needed(libraries: &[&str]) -> ElfFacts {
     ElfFacts {
         needed: libraries.iter().map(|name| (*name).to_owned()).collect(),
         versions: Vec::new(),
-        ..library(&[])
+        ..facts_with_versions(&[])
     }
 }
 
@@ -41,11 +41,13 @@ fn needs_of(files: &[(&str, &ElfFacts)], hint: Option<Libc>) -> Needs {
     for (name, facts) in files {
         shipped.add(name, facts);
     }
-    let subjects: Vec<Subject<'_>> = files
-        .iter()
-        .map(|(file, facts)| Subject { file, facts, imports: &[], lost: &[] })
-        .collect();
-    Needs::of(&subjects, &shipped, hint).unwrap().unwrap()
+    Needs::of(&subjects(files), &shipped, hint).unwrap().unwrap()
+}
+
+fn subjects<'f>(files: &[(&'f str, &'f ElfFacts)]) -> Vec<Subject<'f>> {
+    let subject =
+        |(file, facts): &(&'f str, &'f ElfFacts)| Subject { file, facts, imports: &[], lost: &[] };
+    files.iter().map(subject).collect()
 }
 
 fn needs(facts: &ElfFacts) -> Needs {
@@ -56,14 +58,17 @@ fn tag(facts: &ElfFacts) -> String {
     needs(facts).verdict(None).tag
 }
 
-/// Refusal of a tag for x86-64; `linux` has no level.
+/// Returns the refusal of a tag for x86-64; `None` for `linux_x86_64`, which any file can have.
 fn refusal(needs: &Needs, tag: &str) -> Option<String> {
-    let level = tag.strip_suffix("_x86_64").unwrap().parse().ok()?;
-    needs.refusal(level).map(|refusal| refusal.to_string())
+    let level = tag.strip_suffix("_x86_64").unwrap();
+    if level == "linux" {
+        return None;
+    }
+    needs.refusal(level.parse().unwrap()).map(|refusal| refusal.to_string())
 }
 
 #[test]
-fn parses_every_line_of_the_table() {
+fn table_has_the_policies_of_each_architecture() {
     for (name, glibc, musl) in [
         ("x86_64", 16, 2),
         ("aarch64", 14, 2),
@@ -76,7 +81,7 @@ fn parses_every_line_of_the_table() {
         ("loongarch64", 6, 1),
     ] {
         for (libc, count) in [(Libc::Glibc, glibc), (Libc::Musl, musl)] {
-            let all = policies(named(name), libc);
+            let all = policies(architecture(name), libc);
             assert_eq!(all.len(), count, "{name} {libc:?}");
             assert!(all.is_sorted_by_key(|policy| policy.release));
             for policy in all {
@@ -118,7 +123,8 @@ fn parses_every_line_of_the_table() {
 
 #[test]
 fn newest_version_decides_and_old_names_are_listed() {
-    let verdict = needs(&library(&["GLIBC_2.2.5", "GLIBC_2.17", "GLIBC_2.9"])).verdict(None);
+    let verdict =
+        needs(&facts_with_versions(&["GLIBC_2.2.5", "GLIBC_2.17", "GLIBC_2.9"])).verdict(None);
     assert_eq!(
         (verdict.tag.as_str(), verdict.also),
         ("manylinux_2_17_x86_64", vec!["manylinux2014_x86_64".to_owned()])
@@ -138,28 +144,30 @@ fn newest_version_decides_and_old_names_are_listed() {
         ("GLIBC_ABI_DT_RELR", "manylinux_2_36_x86_64"),
         ("GLIBC_PRIVATE", "linux_x86_64"),
         ("GLIBC_2.99", "linux_x86_64"),
+        // Policies limit only the kinds of versions that they list.
         ("OPENSSL_3.0.0", "manylinux_2_5_x86_64"),
     ] {
-        assert_eq!(tag(&library(&[version])), expected, "{version}");
+        assert_eq!(tag(&facts_with_versions(&[version])), expected, "{version}");
     }
     assert_eq!(
-        tag(&ElfFacts { machine: Machine::Aarch64, ..library(&["GLIBC_2.17"]) }),
+        tag(&ElfFacts { machine: Machine::Aarch64, ..facts_with_versions(&["GLIBC_2.17"]) }),
         "manylinux_2_17_aarch64"
     );
 }
 
 #[test]
-fn unshipped_library_leaves_the_linux_tag() {
-    let facts = needing(&["libc.so.6", "libdrm.so.2", "ld-linux-x86-64.so.2"]);
+fn unshipped_library_allows_only_the_linux_tag() {
+    let facts = facts_with_needed(&["libc.so.6", "libdrm.so.2", "ld-linux-x86-64.so.2"]);
     let verdict = needs(&facts).verdict(None);
     assert_eq!(verdict.tag, "linux_x86_64");
     let older = verdict.older.unwrap();
     assert_eq!(
         (older.tag.as_str(), older.obstacles[0].needs.as_str()),
         ("manylinux_2_5_x86_64", "libdrm.so.2"),
-        "what it could be"
+        "tag without the library"
     );
-    let drm = ElfFacts { soname: Some("libdrm.so.2".to_owned()), ..library(&["GLIBC_2.17"]) };
+    let drm =
+        ElfFacts { soname: Some("libdrm.so.2".to_owned()), ..facts_with_versions(&["GLIBC_2.17"]) };
     let both = [("a.so", &facts), ("lib/libdrm-1.so", &drm)];
     assert_eq!(needs_of(&both, None).verdict(None).tag, "manylinux_2_17_x86_64");
     assert_eq!(needs_of(&both, None).external_libraries(None), []);
@@ -172,20 +180,22 @@ fn shipped_libraries_require_no_system_version() {
             library: "libgcc_s.so.1".to_owned(),
             versions: vec!["GCC_14.0.0".to_owned()],
         }],
-        ..needing(&["libc.so.6", "libgcc_s.so.1"])
+        ..facts_with_needed(&["libc.so.6", "libgcc_s.so.1"])
     };
     assert_eq!(tag(&facts), "manylinux_2_39_x86_64");
     assert_eq!(
-        needs_of(&[("a.so", &facts), ("libgcc_s.so.1", &library(&[]))], None).verdict(None).tag,
+        needs_of(&[("a.so", &facts), ("libgcc_s.so.1", &facts_with_versions(&[]))], None)
+            .verdict(None)
+            .tag,
         "manylinux_2_5_x86_64"
     );
 }
 
 #[test]
-fn a_forbidden_symbol_and_a_newer_processor_count() {
+fn forbidden_symbols_and_newer_processors_raise_the_tag() {
     let zlib = ElfFacts {
         forbidden: vec!["uncompress2".to_owned()],
-        ..needing(&["libz.so.1", "libc.so.6"])
+        ..facts_with_needed(&["libz.so.1", "libc.so.6"])
     };
     let verdict = needs(&zlib).verdict(None);
     assert_eq!(verdict.tag, "manylinux_2_34_x86_64");
@@ -197,7 +207,7 @@ fn a_forbidden_symbol_and_a_newer_processor_count() {
         forbidding_libraries("uncompress2").contains("libz.so.1")
             && !forbidding_libraries("inflate").contains("libz.so.1")
     );
-    let level = ElfFacts { isa_level: Some(3), ..library(&["GLIBC_2.17"]) };
+    let level = ElfFacts { isa_level: Some(3), ..facts_with_versions(&["GLIBC_2.17"]) };
     let verdict = needs(&level).verdict(None);
     assert_eq!(
         (verdict.tag.as_str(), verdict.older.unwrap().obstacles[0].requirement().as_str()),
@@ -207,15 +217,18 @@ fn a_forbidden_symbol_and_a_newer_processor_count() {
 
 #[test]
 fn musl_has_separate_tags() {
-    let musl = needing(&["libc.musl-x86_64.so.1"]);
+    let musl = facts_with_needed(&["libc.musl-x86_64.so.1"]);
     assert_eq!(tag(&musl), "musllinux_1_2_x86_64");
-    assert_eq!(tag(&needing(&["libc.musl-x86_64.so.1", "libstdc++.so.6"])), "linux_x86_64");
     assert_eq!(
-        tag(&needing(&["libc.so"])),
-        "musllinux_1_2_x86_64",
-        "as musl's own compiler wrapper links"
+        tag(&facts_with_needed(&["libc.musl-x86_64.so.1", "libstdc++.so.6"])),
+        "linux_x86_64"
     );
-    let both = [("m.so", &musl), ("g.so", &library(&["GLIBC_2.17"]))];
+    assert_eq!(
+        tag(&facts_with_needed(&["libc.so"])),
+        "musllinux_1_2_x86_64",
+        "musl-gcc links with `libc.so`"
+    );
+    let both = [("m.so", &musl), ("g.so", &facts_with_versions(&["GLIBC_2.17"]))];
     let glibc = needs_of(&both, None);
     assert_eq!(
         (glibc.verdict(None).tag.as_str(), &glibc.other_libc[..]),
@@ -226,7 +239,7 @@ fn musl_has_separate_tags() {
 
 #[test]
 fn a_program_without_a_c_library_runs_with_either() {
-    let program = ElfFacts { kind: ElfKind::StaticExecutable, ..needing(&[]) };
+    let program = ElfFacts { kind: ElfKind::StaticExecutable, ..facts_with_needed(&[]) };
     let verdict = needs(&program).verdict(None);
     assert_eq!(verdict.tag, "manylinux_2_5_x86_64");
     assert_eq!(verdict.also, ["manylinux1_x86_64", "musllinux_1_2_x86_64"]);
@@ -234,11 +247,11 @@ fn a_program_without_a_c_library_runs_with_either() {
 }
 
 #[test]
-fn the_whole_path_of_a_loader_counts() {
+fn only_the_standard_path_of_a_loader_allows_a_tag() {
     let with = |kind, loader: &str| ElfFacts {
         kind,
         interpreter: Some(loader.to_owned()),
-        ..library(&["GLIBC_2.17"])
+        ..facts_with_versions(&["GLIBC_2.17"])
     };
     let program = |loader: &str| with(ElfKind::Executable, loader);
     assert_eq!(tag(&program("/lib64/ld-linux-x86-64.so.2")), "manylinux_2_17_x86_64");
@@ -255,25 +268,18 @@ fn the_whole_path_of_a_loader_counts() {
 
 #[test]
 fn files_for_two_architectures_have_no_tag() {
-    let (one, other) = (library(&[]), ElfFacts { machine: Machine::Aarch64, ..library(&[]) });
-    let subjects = [("a.so", &one), ("b.so", &other)].map(|(file, facts)| Subject {
-        file,
-        facts,
-        imports: &[],
-        lost: &[],
-    });
-    let mixed = Needs::of(&subjects, &Shipped::default(), None).unwrap_err();
+    let (one, other) = (
+        facts_with_versions(&[]),
+        ElfFacts { machine: Machine::Aarch64, ..facts_with_versions(&[]) },
+    );
+    let subjects_of_both = subjects(&[("a.so", &one), ("b.so", &other)]);
+    let mixed = Needs::of(&subjects_of_both, &Shipped::default(), None).unwrap_err();
     assert_eq!(
         mixed.to_string(),
         "`a.so` is for x86_64, but `b.so` for aarch64: no platform tag covers both"
     );
     let object = ElfFacts { kind: ElfKind::Relocatable, ..other };
-    let subjects = [("a.so", &one), ("b.o", &object)].map(|(file, facts)| Subject {
-        file,
-        facts,
-        imports: &[],
-        lost: &[],
-    });
+    let subjects = subjects(&[("a.so", &one), ("b.o", &object)]);
     assert!(
         Needs::of(&subjects, &Shipped::default(), None).is_ok(),
         "no loader loads an object file"
@@ -282,8 +288,8 @@ fn files_for_two_architectures_have_no_tag() {
 }
 
 #[test]
-fn the_first_file_bears_a_symbol() {
-    let facts = library(&["GLIBC_2.34"]);
+fn refusal_names_the_first_file_and_its_symbol() {
+    let facts = facts_with_versions(&["GLIBC_2.34"]);
     let version = Some(("GLIBC_2.34".to_owned(), "libc.so.6".to_owned()));
     let imports = [
         Import { name: "malloc".to_owned(), version: None, weak: false },
@@ -299,15 +305,15 @@ fn the_first_file_bears_a_symbol() {
 }
 
 #[test]
-fn a_level_without_a_policy_has_what_the_next_one_has() {
-    let needs = needs(&library(&["GLIBC_2.28"]));
-    for right in ["manylinux_2_28_x86_64", "manylinux_2_99_x86_64", "manylinux_2_29_x86_64"] {
-        assert_eq!(refusal(&needs, right), None, "{right}");
+fn level_without_a_policy_uses_the_next_newer_one() {
+    let needs = needs(&facts_with_versions(&["GLIBC_2.28"]));
+    for allowed in ["manylinux_2_28_x86_64", "manylinux_2_99_x86_64", "manylinux_2_29_x86_64"] {
+        assert_eq!(refusal(&needs, allowed), None, "{allowed}");
     }
-    let beyond = "`a.so` needs GLIBC_2.28 of libc.so.6";
+    let newer_glibc = "`a.so` needs GLIBC_2.28 of libc.so.6";
     for (wrong, why) in [
-        ("manylinux2014_x86_64", beyond),
-        ("manylinux_2_20_x86_64", beyond),
+        ("manylinux2014_x86_64", newer_glibc),
+        ("manylinux_2_20_x86_64", newer_glibc),
         ("musllinux_1_2_x86_64", "`a.so` is linked with another C library than musllinux_1_2 has"),
     ] {
         assert_eq!(refusal(&needs, wrong).as_deref(), Some(why));
@@ -358,18 +364,20 @@ fn any_facts() -> impl Strategy<Value = ElfFacts> {
         prop::option::of(2_u8..4),
         any::<bool>(),
     )
-        .prop_map(|(versions, libraries, isa, rare)| {
-            let mut facts = library(&versions.iter().map(String::as_str).collect::<Vec<_>>());
+        .prop_map(|(versions, libraries, isa, has_forbidden)| {
+            let mut facts =
+                facts_with_versions(&versions.iter().map(String::as_str).collect::<Vec<_>>());
             facts.needed.extend(libraries.into_iter().map(str::to_owned));
-            facts.forbidden.extend(rare.then(|| "uncompress2".to_owned()));
-            facts.isa_level = isa.filter(|_| !rare);
+            facts.forbidden.extend(has_forbidden.then(|| "uncompress2".to_owned()));
+            // A level excludes all tags, and would hide the effect of the symbol.
+            facts.isa_level = isa.filter(|_| !has_forbidden);
             facts
         })
 }
 
 proptest! {
     #[test]
-    fn the_verdict_is_the_oldest_tag_that_is_true(files in prop::collection::vec(any_facts(), 1..4)) {
+    fn verdict_is_the_oldest_allowed_tag(files in prop::collection::vec(any_facts(), 1..4)) {
         let files: Vec<(&str, &ElfFacts)> = files.iter().map(|facts| ("x.so", facts)).collect();
         let needs = needs_of(&files, None);
         let verdict = needs.verdict(None);
@@ -382,14 +390,14 @@ proptest! {
             prop_assert!(!older.obstacles.is_empty());
         }
         // Newer systems have everything that older ones have.
-        let right: Vec<bool> = policies(named("x86_64"), Libc::Glibc).iter().map(|policy| refusal(&needs, &policy.tag(named("x86_64"))).is_none()).collect();
-        prop_assert!(right.is_sorted(), "{:?}", right);
-        prop_assert_eq!(right.contains(&true), verdict.tag != "linux_x86_64");
+        let is_allowed: Vec<bool> = policies(architecture("x86_64"), Libc::Glibc).iter().map(|policy| refusal(&needs, &policy.tag(architecture("x86_64"))).is_none()).collect();
+        prop_assert!(is_allowed.is_sorted(), "{:?}", is_allowed);
+        prop_assert_eq!(is_allowed.contains(&true), verdict.tag != "linux_x86_64");
     }
 
     #[test]
     fn more_files_need_no_less(one in any_facts(), other in any_facts()) {
-        let rank = |tag: &str| policies(named("x86_64"), Libc::Glibc).iter().position(|policy| policy.tag(named("x86_64")) == tag).unwrap_or(usize::MAX);
+        let rank = |tag: &str| policies(architecture("x86_64"), Libc::Glibc).iter().position(|policy| policy.tag(architecture("x86_64")) == tag).unwrap_or(usize::MAX);
         let both = needs_of(&[("a.so", &one), ("b.so", &other)], None).verdict(None);
         prop_assert_eq!(&both.tag, &needs_of(&[("b.so", &other), ("a.so", &one)], None).verdict(None).tag);
         prop_assert_eq!(rank(&both.tag), rank(&tag(&one)).max(rank(&tag(&other))));

@@ -15,9 +15,13 @@ const LINKERS: [(&str, &str); 4] =
 const LIBRARY: &[&str] = &["-shared", "-fPIC"];
 const PROGRAMS: [&[&str]; 2] =
     [&["-DPROGRAM", "-fPIE", "-pie"], &["-DPROGRAM", "-fno-pie", "-no-pie"]];
-/// Bundles are hidden, or dynamic symbols (`-fgpu-rdc`).
+/// Makes the symbols of the bundles hidden, as by default.
 const HIDDEN: &str = r#"-DVISIBILITY=".hidden one\n.hidden again\n.hidden two\n""#;
+/// Leaves the symbols of the bundles dynamic, as with `-fgpu-rdc`.
 const DYNAMIC: &str = "-DVISIBILITY=\"\"";
+/// Words by which `fat.cpp` calls the targets of its records.
+const TO_BUNDLES: &str = "1";
+const TO_MARKERS: &str = "2";
 const MARKER: &[u8] = b"marker";
 
 /// Commands that change files in place.
@@ -30,8 +34,8 @@ const STRIPPERS: [(&str, &[&str]); 6] = [
     ("llvm-objcopy", &["--remove-section=.comment"]),
 ];
 
-/// Writes the bundles of the units; the first has `size` bytes of code.
-fn bundles(bench: &Bench, size: usize) {
+/// Writes the bundles of the two units of `fat.cpp`; the first has `size` bytes of code.
+fn write_bundles(bench: &Bench, size: usize) {
     let one = bundle(&[("gpu90", code(0x21, size))]);
     let two = bundle(&[("gpu90", code(0x21, 500)), ("gpu100", code(0x23, 500))]);
     fs_err::write(bench.path("one.bin"), one).unwrap();
@@ -43,8 +47,8 @@ fn compiled(bench: &Bench, name: &str, arguments: &[&str]) -> PathBuf {
 }
 
 /// Loads or runs a file, and checks the targets of its records.
-fn works(bench: &Bench, file: &Path, expected: &str) {
-    if file.to_string_lossy().contains("program") {
+fn assert_works(bench: &Bench, file: &Path, expected: &str) {
+    if file.file_name().unwrap().to_string_lossy().contains("program") {
         assert_eq!(run(&mut Command::new(file)), format!("fine\n{expected}\n"), "{file:?}");
         return;
     }
@@ -55,27 +59,28 @@ fn works(bench: &Bench, file: &Path, expected: &str) {
     assert_eq!(run(Command::new(loader).arg(file)), format!("{expected}\n"), "{file:?}");
 }
 
-/// Takes the bundles out of a file. Checks that it works as before, in `most` bytes.
-fn without(bench: &Bench, file: &Path, most: usize) -> PathBuf {
-    works(bench, file, "1");
+/// Removes the bundles of a file. Checks that it works as before, in less than `size_limit` bytes.
+fn remove_bundles(bench: &Bench, file: &Path, size_limit: usize) -> PathBuf {
+    assert_works(bench, file, TO_BUNDLES);
     let old = fs_err::read(file).unwrap();
     let new = emptied(&old, MARKER);
-    assert!(new.len() < most, "{}: {} bytes", file.display(), new.len());
+    assert!(new.len() < size_limit, "{}: {} bytes", file.display(), new.len());
     let (before, after) = (Memory::new(&old), Memory::new(&new));
     assert_eq!(after.content(".rocm_kpack_ref"), MARKER);
     assert!(after.loads().count() <= before.loads().count() + 1, "{:?}", after.elf);
     let target = file.with_file_name(format!("split-{}", file.file_name().unwrap().display()));
     fs_err::write(&target, new).unwrap();
     fs_err::set_permissions(&target, fs_err::metadata(file).unwrap().permissions()).unwrap();
-    works(bench, &target, "2");
+    assert_works(bench, &target, TO_MARKERS);
     assert_eq!(super::tools::complaints(&target), super::tools::complaints(file));
     target
 }
 
-/// Strips and edits a split file in every order.
-fn survives(bench: &Bench, split: &Path) {
+/// Edits and strips a file without bundles, and edits the stripped ones. Only the first stripper also strips
+/// the edited file.
+fn assert_survives_tools(bench: &Bench, split: &Path) {
     let edited = bench.edit(split, &appended("/first/directory"));
-    works(bench, &edited, "2");
+    assert_works(bench, &edited, TO_MARKERS);
     for (number, (tool, arguments)) in STRIPPERS.iter().enumerate() {
         if !have("41", &[tool]) {
             continue;
@@ -86,10 +91,11 @@ fn survives(bench: &Bench, split: &Path) {
             let copy = file.with_file_name(name);
             fs_err::copy(file, &copy).unwrap();
             run(Command::new(tool).args(*arguments).arg(&copy));
-            works(bench, &copy, "2");
+            assert_works(bench, &copy, TO_MARKERS);
             let (old, new) = (fs_err::metadata(file).unwrap(), fs_err::metadata(&copy).unwrap());
+            // Strippers align sections anew, but must not bring back the removed bytes.
             assert!(new.len() <= old.len() + 8192, "{tool}: {} bytes", new.len());
-            works(bench, &bench.edit(&copy, &appended("/one/more/directory")), "2");
+            assert_works(bench, &bench.edit(&copy, &appended("/one/more/directory")), TO_MARKERS);
         }
     }
 }
@@ -105,18 +111,19 @@ fn case_41_files_of_each_linker_without_their_device_code() {
             continue;
         }
         let bench = Bench::new();
-        bundles(&bench, 300_000);
+        write_bundles(&bench, 300_000);
         let linker = format!("-fuse-ld={name}");
         for (kind, arguments) in [LIBRARY, PROGRAMS[0], PROGRAMS[1]].into_iter().enumerate() {
             for (symbols, visibility) in [HIDDEN, DYNAMIC].into_iter().enumerate() {
+                // Programs resolve their own symbols when they are linked.
                 if kind > 0 && symbols > 0 {
                     continue;
                 }
                 let file = ["libfat.so", "program-pie", "program"][kind];
                 let file = format!("{symbols}-{file}");
                 let arguments = [arguments, &[&linker, visibility]].concat();
-                let split = without(&bench, &compiled(&bench, &file, &arguments), 250_000);
-                survives(&bench, &split);
+                let split = remove_bundles(&bench, &compiled(&bench, &file, &arguments), 250_000);
+                assert_survives_tools(&bench, &split);
             }
         }
     }
@@ -124,7 +131,7 @@ fn case_41_files_of_each_linker_without_their_device_code() {
 
 #[test]
 fn case_41_large_pages_and_other_layouts() {
-    let ways: [(&str, usize); 6] = [
+    let layouts: [(&str, usize); 6] = [
         ("-Wl,-z,max-page-size=0x10000", 300_000),
         ("-Wl,-z,max-page-size=0x200000", 5_000_000),
         ("-Wl,-z,noseparate-code", 300_000),
@@ -133,21 +140,22 @@ fn case_41_large_pages_and_other_layouts() {
         ("-Wl,--hash-style=both", 300_000),
     ];
     for (name, tool) in LINKERS {
-        for (way, size) in ways {
-            // Options that gold lacks; versions of mold forget the version of glibc that such
-            // relocations need.
-            let lacks = ["mold", "gold"].contains(&name) && way.contains("relative")
-                || name == "gold" && way.contains("separate");
+        for (layout, size) in layouts {
+            // gold lacks both options. Some versions of mold omit GLIBC_ABI_DT_RELR, which packed
+            // relative relocations need.
+            let lacks = ["mold", "gold"].contains(&name) && layout.contains("relative")
+                || name == "gold" && layout.contains("separate");
             if lacks || !have("41", &["g++", "gcc", "readelf", tool]) {
                 continue;
             }
             let bench = Bench::new();
-            bundles(&bench, size);
+            write_bundles(&bench, size);
             let linker = format!("-fuse-ld={name}");
-            let file = compiled(&bench, "libfat.so", &[LIBRARY, &[&linker, HIDDEN, way]].concat());
+            let file =
+                compiled(&bench, "libfat.so", &[LIBRARY, &[&linker, HIDDEN, layout]].concat());
             let old = fs_err::metadata(&file).unwrap().len();
-            let split = without(&bench, &file, usize::try_from(old).unwrap() - size / 3);
-            survives(&bench, &split);
+            let split = remove_bundles(&bench, &file, usize::try_from(old).unwrap() - size / 3);
+            assert_survives_tools(&bench, &split);
         }
     }
 }
@@ -158,15 +166,15 @@ fn case_41_files_that_were_stripped_or_edited_before() {
         return;
     }
     let bench = Bench::new();
-    bundles(&bench, 300_000);
+    write_bundles(&bench, 300_000);
     let file = compiled(&bench, "libfat.so", &[LIBRARY, &[HIDDEN]].concat());
-    survives(&bench, &without(&bench, &bench.edit(&file, &longer()), 250_000));
+    assert_survives_tools(&bench, &remove_bundles(&bench, &bench.edit(&file, &longer()), 250_000));
     run(Command::new("strip").arg(&file));
-    survives(&bench, &without(&bench, &file, 100_000));
+    assert_survives_tools(&bench, &remove_bundles(&bench, &file, 100_000));
     if have("41", &["patchelf"]) {
         let path = "$ORIGIN/".repeat(40);
         run(Command::new("patchelf").args(["--set-rpath", &path]).arg(&file));
-        works(&bench, &without(&bench, &file, 100_000), "2");
+        assert_works(&bench, &remove_bundles(&bench, &file, 100_000), TO_MARKERS);
     }
 }
 
@@ -176,15 +184,15 @@ fn case_41_debuggers_find_functions_and_lines() {
         return;
     }
     let bench = Bench::new();
-    bundles(&bench, 300_000);
+    write_bundles(&bench, 300_000);
     let file = compiled(&bench, "libfat.so", &[LIBRARY, &[HIDDEN]].concat());
-    let split = without(&bench, &file, 250_000);
-    let told = |file: &Path| {
+    let split = remove_bundles(&bench, &file, 250_000);
+    let gdb_output = |file: &Path| {
         let commands = ["info line probe", "info scope probe", "disassemble probe"];
         let commands = commands.iter().flat_map(|command| ["-ex", command]);
         let done = output(Command::new("gdb").args(["-batch", "-nx"]).args(commands).arg(file));
         String::from_utf8_lossy(&done.stdout).into_owned()
     };
-    assert_eq!(told(&split), told(&file));
-    assert!(told(&file).contains("library.cpp"), "{}", told(&file));
+    assert_eq!(gdb_output(&split), gdb_output(&file));
+    assert!(gdb_output(&file).contains("library.cpp"), "{}", gdb_output(&file));
 }

@@ -1,16 +1,16 @@
-//! Refused edits, which leave no trace (cases 38–40).
+//! Refused edits (cases 38–40). `tests/elf_command.rs` checks that the program leaves refused files
+//! unchanged.
 
 use std::path::Path;
 
 use super::tools::{Bench, entries, facts, have, longer, run, runs};
 use binary::elf::{self, Edits, ElfError, ElfKind, RpathEdit};
+use object::elf::{DT_STRSZ, DT_STRTAB, DT_VERNEED, DynamicTag};
 use std::process::Command;
 
-/// Returns the error for a file, and checks that the file is unchanged.
+/// Returns the error of an edit that does not fit into a file's tables.
 fn refusal(path: &Path) -> ElfError {
-    let before = fs_err::read(path).unwrap();
     let error = elf::edit(&fs_err::File::open(path).unwrap(), &longer()).unwrap_err();
-    assert_eq!(fs_err::read(path).unwrap(), before);
     assert!(!error.to_string().is_empty());
     error
 }
@@ -20,6 +20,19 @@ fn written(bench: &Bench, name: &str, data: &[u8]) -> std::path::PathBuf {
     fs_err::write(&path, data).unwrap();
     path
 }
+
+/// Program headers that fit into a page after the file header.
+const MOST_HEADERS: usize = 73;
+
+/// Offsets in the file header.
+const E_IDENT_CLASS: usize = 4;
+const E_IDENT_DATA: usize = 5;
+const E_TYPE: usize = 16;
+const E_MACHINE: usize = 18;
+const E_SHOFF: usize = 40;
+const E_PHENTSIZE: usize = 54;
+const E_PHNUM: usize = 56;
+const E_SHNUM: usize = 60;
 
 #[test]
 fn case_38_as_many_program_headers_as_a_page_holds() {
@@ -32,34 +45,32 @@ fn case_38_as_many_program_headers_as_a_page_holds() {
     let with = |slots| {
         super::kpack::split(&data, super::kpack::Shape { slots, full: true, trailer: true })
     };
-    let fits = written(&bench, "fits", &with(72));
+    let fits = written(&bench, "fits", &with(MOST_HEADERS - 1));
     fs_err::set_permissions(&fits, fs_err::metadata(&program).unwrap().permissions()).unwrap();
     runs(&fits);
     let edited = bench.relink(&fits);
     runs(&edited);
-    assert!(fs_err::read(&edited).unwrap()[56] <= 73);
+    assert!(usize::from(fs_err::read(&edited).unwrap()[E_PHNUM]) <= MOST_HEADERS);
     assert!(matches!(
-        refusal(&written(&bench, "many", &with(74))),
+        refusal(&written(&bench, "many", &with(MOST_HEADERS + 1))),
         ElfError::TooManyHeaders { count: 74 }
     ));
 }
 
 #[test]
-fn case_39_links_and_read_only_files_stay_as_they_are() {
+fn case_39_links_and_read_only_files_are_edited_into_other_files() {
     use std::os::unix::fs::PermissionsExt;
     if !have("39", &["g++", "gcc", "readelf"]) {
         return;
     }
     let bench = Bench::new();
     let library = bench.library(&[]);
-    let before = fs_err::read(&library).unwrap();
     let (hard, soft) = (bench.path("hard.so"), bench.path("soft.so"));
     fs_err::hard_link(&library, &hard).unwrap();
     fs_err::os::unix::fs::symlink(&library, &soft).unwrap();
     fs_err::set_permissions(&library, std::fs::Permissions::from_mode(0o444)).unwrap();
     for path in [&hard, &soft, &library] {
         bench.loads(&bench.relink(path));
-        assert_eq!(fs_err::read(&library).unwrap(), before);
     }
 }
 
@@ -92,9 +103,9 @@ fn case_40_a_load_that_ends_after_the_file() {
     }
     let bench = Bench::new();
     let mut data = fs_err::read(bench.library(&[])).unwrap();
-    // Without section headers only the LOAD itself shows it.
-    data[40..48].fill(0);
-    data[60..64].fill(0);
+    // Without section headers, only the LOAD shows that the file is cut.
+    data[E_SHOFF..E_SHOFF + 8].fill(0);
+    data[E_SHNUM..E_SHNUM + 4].fill(0);
     let error = refusal(&written(&bench, "load.so", &data[..4096 + 100]));
     assert!(
         matches!(error, ElfError::Truncated { what: "a LOAD segment", have: 4196, .. }),
@@ -114,21 +125,21 @@ fn case_40_refusals_by_header() {
         data[at] = value;
         written(&bench, "changed.so", &data)
     };
-    assert!(matches!(refusal(&changed(4, 1)), ElfError::Bits32 { machine: 62 }));
-    assert!(matches!(refusal(&changed(5, 2)), ElfError::BigEndian { machine: 0x3e00 }));
-    assert!(matches!(refusal(&changed(18, 243)), ElfError::Machine { machine: 243 }));
-    assert!(matches!(refusal(&changed(18, 224)), ElfError::CodeObject));
-    assert!(matches!(refusal(&changed(16, 1)), ElfError::Relocatable));
-    assert!(matches!(refusal(&changed(16, 4)), ElfError::Core));
-    assert!(matches!(refusal(&changed(16, 9)), ElfError::Header { field: "e_type", value: 9 }));
+    assert!(matches!(refusal(&changed(E_IDENT_CLASS, 1)), ElfError::Bits32 { machine: 62 }));
+    assert!(matches!(refusal(&changed(E_IDENT_DATA, 2)), ElfError::BigEndian { machine: 0x3e00 }));
+    assert!(matches!(refusal(&changed(E_MACHINE, 243)), ElfError::Machine { machine: 243 }));
+    assert!(matches!(refusal(&changed(E_MACHINE, 224)), ElfError::CodeObject));
+    assert!(matches!(refusal(&changed(E_TYPE, 1)), ElfError::Relocatable));
+    assert!(matches!(refusal(&changed(E_TYPE, 4)), ElfError::Core));
+    assert!(matches!(refusal(&changed(E_TYPE, 9)), ElfError::Header { field: "e_type", value: 9 }));
     assert!(matches!(
-        refusal(&changed(54, 55)),
+        refusal(&changed(E_PHENTSIZE, 55)),
         ElfError::Header { field: "e_phentsize", value: 55 }
     ));
 }
 
 #[test]
-fn dynamic_loaders_are_refused_by_their_role() {
+fn dynamic_loaders_are_refused_under_any_name() {
     if !have("40", &["g++"]) {
         return;
     }
@@ -147,10 +158,11 @@ fn dynamic_loaders_are_refused_by_their_role() {
     }
 }
 
-/// Old linkers give a library the start of its code as its entry.
+/// Old linkers set the entry of a library to the start of its code, so only another entry makes a
+/// loader.
 #[test]
 fn an_entry_at_the_start_of_the_code_makes_no_loader() {
-    if !have("40", &["g++"]) {
+    if !have("40", &["cc"]) {
         return;
     }
     let bench = Bench::new();
@@ -208,19 +220,20 @@ fn case_40_false_dynamic_sections() {
     }
     let bench = Bench::new();
     let data = fs_err::read(bench.library(&["-fuse-ld=bfd"])).unwrap();
-    let set = |tag: u64, value: u64| {
+    let set = |tag: DynamicTag, value: u64| {
+        let tag = tag.0.cast_unsigned();
         let mut data = data.clone();
         let at = entry(&data, tag);
         data[at + 8..at + 16].copy_from_slice(&value.to_le_bytes());
-        refusal(&written(&bench, "lie.so", &data))
+        refusal(&written(&bench, "wrong.so", &data))
     };
     assert!(
-        matches!(set(5, 1 << 40), ElfError::NotFileBacked { field: "DT_STRTAB", address } if address == 1 << 40)
+        matches!(set(DT_STRTAB, 1 << 40), ElfError::NotFileBacked { field: "DT_STRTAB", address } if address == 1 << 40)
     );
-    assert!(matches!(set(10, u64::MAX), ElfError::NotFileBacked { field: "DT_STRTAB", .. }));
-    assert!(matches!(set(10, 1), ElfError::Dynamic { .. }));
+    assert!(matches!(set(DT_STRSZ, u64::MAX), ElfError::NotFileBacked { field: "DT_STRTAB", .. }));
+    assert!(matches!(set(DT_STRSZ, 1), ElfError::Dynamic { .. }));
     assert!(matches!(
-        set(0x6fff_fffe, 1 << 40),
+        set(DT_VERNEED, 1 << 40),
         ElfError::NotFileBacked { field: "DT_VERNEED", .. }
     ));
 }
@@ -235,7 +248,7 @@ fn entry(data: &[u8], tag: u64) -> usize {
 }
 
 #[test]
-fn case_40_any_prefix_and_any_byte_gives_a_result() {
+fn case_40_no_cut_file_or_changed_byte_panics() {
     if !have("40", &["gcc", "g++"]) {
         return;
     }
@@ -250,7 +263,7 @@ fn case_40_any_prefix_and_any_byte_gives_a_result() {
         for value in [0, 1, 0x7f, 0xff] {
             let mut data = data.clone();
             data[at] = value;
-            // Any result is fine, except a panic or an unchecked plan.
+            // Only a panic fails.
             elf::edit(&data, &edits).ok();
         }
     }

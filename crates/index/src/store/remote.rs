@@ -67,7 +67,7 @@ type Failed = object_store::Error;
 
 impl Remote {
     pub(super) fn open(url: &str, options: &Options) -> Result<Self, StoreError> {
-        let secrets = Secrets::of_the_environment();
+        let secrets = Secrets::from_environment();
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
         let failed = |kind, text: &str| StoreError::new(kind, url, &secrets.redact(text));
         let runtime = runtime.map_err(|error| failed(ErrorKind::Local, &error.to_string()))?;
@@ -166,7 +166,7 @@ impl Remote {
             key: key.clone(),
             size,
             etag: done.e_tag,
-            version: done.version.filter(|_| self.connection.counts_versions()),
+            version: done.version.filter(|_| self.connection.has_generations()),
             sha256: headers.sha256.map(str::to_owned),
             modified: None,
         }
@@ -184,7 +184,7 @@ impl Remote {
             key: key.clone(),
             size: meta.size,
             etag: meta.e_tag,
-            version: meta.version.filter(|_| self.connection.counts_versions()),
+            version: meta.version.filter(|_| self.connection.has_generations()),
             sha256: sha256.map(|value| value.as_ref().to_owned()),
             modified: Some(meta.last_modified.into()),
         }
@@ -232,7 +232,7 @@ impl Bucket for Remote {
     }
 
     fn list(&self, directory: Option<&RelPath>) -> Result<Vec<Object>, StoreError> {
-        if !self.connection.lists() {
+        if !self.connection.can_list() {
             let text = "a web server cannot list its files";
             return Err(StoreError::new(ErrorKind::Unsupported, &self.name, text));
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Beside, Composer, FileKind, words};
+use super::{Composer, FileKind, ManifestFiles, words};
 use crate::kdl;
 use base::names::RelPath;
 use base::source::{Code, Problem, Problems, Source, misspelled};
@@ -113,7 +113,7 @@ impl Composer<'_> {
             FileKind::Packages => built_in.packages,
             FileKind::Families => built_in.families,
         };
-        let files = Beside { templates: Vec::new(), read: built_in.read, built_in: None };
+        let files = ManifestFiles { templates: Vec::new(), read: built_in.read, built_in: None };
         let (faults, kind) = (self.faults, self.kind);
         let mut composer =
             Composer { faults, source, kind, files: Some(&files), included_files: BTreeSet::new() };

@@ -49,7 +49,7 @@ fn compose(text: &str) -> Vec<String> {
         "fork.kdl" => Ok("include \"core.kdl\"\nremove \"package\" \"other\"\n".to_owned()),
         path => Err(format!("no {path}")),
     };
-    let files = Beside { templates: Vec::new(), read: &read, built_in: None };
+    let files = ManifestFiles { templates: Vec::new(), read: &read, built_in: None };
     let nodes = file(&faults, &source, FileKind::Packages, Some(&files)).unwrap();
     let problems = faults.into_problems();
     assert!(problems.is_empty(), "{problems:?}");
@@ -151,7 +151,7 @@ fn keeps_the_places_of_included_lines() {
         Source::new("packages.kdl", "include \"core.kdl\"\nremove \"package\" \"other\"\n");
     let faults = Faults::new(&source);
     let read = |_: &RelPath| Ok(INCLUDED.to_owned());
-    let files = Beside { templates: Vec::new(), read: &read, built_in: None };
+    let files = ManifestFiles { templates: Vec::new(), read: &read, built_in: None };
     let nodes = file(&faults, &source, FileKind::Packages, Some(&files)).unwrap();
     let package = nodes.last().unwrap();
     let script = package.block.as_ref().unwrap().iter().find(|n| n.name.text == "script").unwrap();
@@ -166,7 +166,7 @@ fn reads_includes_of_the_built_in_manifest_from_the_program() {
     let packages = Source::new("<built in>/packages.kdl", "include \"more/a.kdl\"\n");
     let families = Source::new("<built in>/families.kdl", "");
     let built_in = |_: &RelPath| Ok("node \"from the program\"\n".to_owned());
-    let files = Beside {
+    let files = ManifestFiles {
         templates: Vec::new(),
         read: &|_| Ok("node \"from the directory\"\n".to_owned()),
         built_in: Some(BuiltIn { packages: &packages, families: &families, read: &built_in }),

@@ -1,11 +1,13 @@
-//! Examples decode, and readers ask for exactly the specified parts.
+//! Checks [`VOCABULARY`]: its examples decode, and decoders request exactly its nodes and parts.
 
 use std::collections::BTreeSet;
 
 use crate::compose::{self, CHANGE, FileKind, GROUP, REMOVE};
 use crate::decode::{families, file};
 use crate::reader::{Faults, Request};
-use crate::{ArgKind, ArgSpec, Arity, Beside, BuiltIn, KdlFile, NodeSpec, PackageKind, VOCABULARY};
+use crate::{
+    ArgKind, ArgSpec, Arity, BuiltIn, KdlFile, ManifestFiles, NodeSpec, PackageKind, VOCABULARY,
+};
 use crate::{kdl, ledger};
 use base::names::RelPath;
 use base::source::{Problem, Source};
@@ -40,7 +42,7 @@ python-project "example-runtime" { source "runtime"; }
 
 const EVERY: &str = r#"every-project { env "EXAMPLE_TARGETS" "{isas}"; }"#;
 
-const INCLUDED: &str = r#"
+const BUILT_IN_PACKAGES: &str = r#"
 package "core" kind="runtime" {
     distribution "example-core" module="example_core" per="none"
     summary "Core"; license "MIT"; template "runtime"
@@ -52,32 +54,32 @@ package "profiler" kind="runtime" {
 }
 "#;
 
-fn is_composed(word: &NodeSpec) -> bool {
-    [CHANGE, REMOVE, GROUP].iter().any(|composed| composed.name == word.name)
+fn is_composed(spec: &NodeSpec) -> bool {
+    [CHANGE, REMOVE, GROUP].iter().any(|composed| composed.name == spec.name)
 }
 
-fn block(head: &str, lines: &[(&str, &str)], word: &NodeSpec) -> String {
-    let needed = lines.iter().filter(|(name, _)| *name != word.name).map(|(_, line)| *line);
-    let inside: Vec<&str> = needed.chain([word.example]).collect();
-    format!("{head} {{\n{}\n}}\n", inside.join("\n"))
+fn block(head: &str, lines: &[(&str, &str)], spec: &NodeSpec) -> String {
+    let needed = lines.iter().filter(|(name, _)| *name != spec.name).map(|(_, line)| *line);
+    let nodes: Vec<&str> = needed.chain([spec.example]).collect();
+    format!("{head} {{\n{}\n}}\n", nodes.join("\n"))
 }
 
 fn project() -> String {
     format!("common {{ {}; {} }}\n", PROJECT_LINES[0].1, PROJECT_LINES[1].1)
 }
 
-fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> {
+fn samples(file: &KdlFile, owner: Option<&str>, spec: &NodeSpec) -> Vec<Sample> {
     let of_packages = file.name == "packages.kdl";
-    let package = |kind: PackageKind, inside: &NodeSpec| {
+    let package = |kind: PackageKind, spec: &NodeSpec| {
         let head = format!("package \"sample\" kind=\"{}\"", kind.as_str());
         let mut lines = PACKAGE_LINES.to_vec();
-        if inside.name == "without-artifact" {
+        if spec.name == "without-artifact" {
             lines.push(("artifact", r#"artifact "profiler""#));
         }
-        if inside.name == "every-target-of" {
+        if spec.name == "every-target-of" {
             lines.push(("artifact", r#"artifact "blas""#));
         }
-        let text = project() + &block(&head, &lines, inside) + OTHERS;
+        let text = project() + &block(&head, &lines, spec) + OTHERS;
         // A selector ships no program: its scripts call functions.
         if kind == PackageKind::Selector {
             text.replace(r#"program="bin/fft-info""#, r#"function="__main__:main""#)
@@ -85,78 +87,79 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> 
             text
         }
     };
-    let included = || format!("include \"built-in\"\n{}{}", project(), word.example);
+    let including_manifest = || format!("include \"built-in\"\n{}{}", project(), spec.example);
     let texts = match owner {
-        None if word.name == "include" && !of_packages => vec![word.example.to_owned()],
-        None if word.name == "include" => vec![project() + word.example],
-        // Its example has lines of a runtime package.
-        None | Some("package") if word.name == GROUP.name => {
-            vec![package(PackageKind::Runtime, word)]
+        None if spec.name == "include" && !of_packages => vec![spec.example.to_owned()],
+        None if spec.name == "include" => vec![project() + spec.example],
+        // The example of `group` has lines of a runtime package.
+        None | Some("package") if spec.name == GROUP.name => {
+            vec![package(PackageKind::Runtime, spec)]
         }
-        // Of the families' file they are the same.
-        None if is_composed(word) => {
-            return vec![Sample { file: "packages.kdl", text: included() }];
+        // `change`, `remove` and `group` have the same parts in families.kdl: they are tested once.
+        None if is_composed(spec) => {
+            return vec![Sample { file: "packages.kdl", text: including_manifest() }];
         }
-        None if word.name == "subproject" => vec![format!("isa \"gpu90\"\n{}", word.example)],
-        None if word.name == "common" || !of_packages => vec![word.example.to_owned()],
-        None => vec![project() + word.example + OTHERS],
-        Some("common") => vec![block("common", &PROJECT_LINES, word)],
-        Some("package") => word.kinds.iter().map(|kind| package(*kind, word)).collect(),
+        None if spec.name == "subproject" => vec![format!("isa \"gpu90\"\n{}", spec.example)],
+        None if spec.name == "common" || !of_packages => vec![spec.example.to_owned()],
+        None => vec![project() + spec.example + OTHERS],
+        Some("common") => vec![block("common", &PROJECT_LINES, spec)],
+        Some("package") => spec.kinds.iter().map(|kind| package(*kind, spec)).collect(),
+        // Examples are leaked, because specifications have static texts.
         Some("prepend-path") => {
-            let example = block("prepend-path \"SAMPLE\"", &[], word);
+            let example = block("prepend-path \"SAMPLE\"", &[], spec);
             vec![package(
                 PackageKind::Runtime,
-                &NodeSpec { name: "prepend-path", example: example.leak(), ..*word },
+                &NodeSpec { name: "prepend-path", example: example.leak(), ..*spec },
             )]
         }
         Some("index") => {
-            let example = block("index \"sample\"", &[], word);
+            let example = block("index \"sample\"", &[], spec);
             vec![package(
                 PackageKind::Selector,
-                &NodeSpec { name: "index", example: example.leak(), ..*word },
+                &NodeSpec { name: "index", example: example.leak(), ..*spec },
             )]
         }
         Some("python-project") => {
             let lines = [("source", "source \"sample\"")];
-            let common = if word.name == "without-env" { EVERY } else { "" };
-            vec![project() + &block("python-project \"sample\"", &lines, word) + OTHERS + common]
+            let common = if spec.name == "without-env" { EVERY } else { "" };
+            vec![project() + &block("python-project \"sample\"", &lines, spec) + OTHERS + common]
         }
         Some("bindings") => {
-            let example = block("bindings \"*\" env=\"SAMPLE\"", &[], word);
+            let example = block("bindings \"*\" env=\"SAMPLE\"", &[], spec);
             let lines = [("source", "source \"sample\"")];
-            let inner = NodeSpec { name: "bindings", example: example.leak(), ..*word };
+            let inner = NodeSpec { name: "bindings", example: example.leak(), ..*spec };
             vec![project() + &block("python-project \"sample\"", &lines, &inner) + OTHERS]
         }
         Some("shelf") => {
-            vec![project() + &block("shelf \"a/whl\" public=\"/a/\"", &[], word) + OTHERS]
+            vec![project() + &block("shelf \"a/whl\" public=\"/a/\"", &[], spec) + OTHERS]
         }
         Some("promote") => {
-            vec![project() + &block("promote \"sample\"", &[], word) + OTHERS]
+            vec![project() + &block("promote \"sample\"", &[], spec) + OTHERS]
         }
         Some("wheel") => {
             let device_by = r#"device-by "path" distribution="sample-{isa}""#;
             let mut lines = vec![("device-by", device_by), ("files", "files \"lib/**\"")];
-            // Bundles and runtimes that read archives need each other.
-            let is_runtime = matches!(word.name, "runtime" | "older-runtime");
-            if is_runtime || word.example.contains("\"bundle\"") {
+            // `device-by "bundle"` requires a `runtime` line, and the reverse.
+            let is_runtime = matches!(spec.name, "runtime" | "older-runtime");
+            if is_runtime || spec.example.contains("\"bundle\"") {
                 let device_by =
                     r#"device-by "path" "bundle" root="lib" distribution="sample-{isa}""#;
                 let runtime = r#"runtime "libsample.so.7" requires-dist="sample>=7""#;
                 lines = vec![("device-by", device_by), lines[1], ("runtime", runtime)];
             }
-            vec![project() + &block("wheel \"sample\"", &lines, word) + OTHERS]
+            vec![project() + &block("wheel \"sample\"", &lines, spec) + OTHERS]
         }
         Some("native-project") => {
             let lines = [("source", "source \"sample\""), ("cmake", "cmake")];
-            let common = if word.name == "without-env" { EVERY } else { "" };
-            vec![project() + &block("native-project \"sample\"", &lines, word) + OTHERS + common]
+            let common = if spec.name == "without-env" { EVERY } else { "" };
+            vec![project() + &block("native-project \"sample\"", &lines, spec) + OTHERS + common]
         }
-        Some("remote") => vec![project() + &block("remote \"sample\"", &[], word)],
-        Some("every-project") => vec![project() + &block("every-project", &[], word)],
+        Some("remote") => vec![project() + &block("remote \"sample\"", &[], spec)],
+        Some("every-project") => vec![project() + &block("every-project", &[], spec)],
         Some("subproject") => {
-            vec![format!("isa \"gpu90\"\n{}", block("subproject \"sample\"", &[], word))]
+            vec![format!("isa \"gpu90\"\n{}", block("subproject \"sample\"", &[], spec))]
         }
-        Some(owner) => panic!("say here what `{owner}` needs around its nodes"),
+        Some(owner) => panic!("add a sample of `{owner}` to samples()"),
     };
     texts.into_iter().map(|text| Sample { file: file.name, text }).collect()
 }
@@ -166,14 +169,15 @@ impl Sample {
         let source = Source::new("sample.kdl", self.text.as_str());
         let faults = Faults::noting(&source);
         let read = |_: &RelPath| Ok("A text.".to_owned());
-        let built_in = [INCLUDED, "isa \"gpu90\""].map(|text| Source::new("built-in.kdl", text));
-        let files = Beside {
+        let built_in =
+            [BUILT_IN_PACKAGES, "isa \"gpu90\""].map(|text| Source::new("built-in.kdl", text));
+        let files = ManifestFiles {
             templates: vec!["runtime", "meta"],
             read: &read,
             built_in: Some(BuiltIn { packages: &built_in[0], families: &built_in[1], read: &read }),
         };
         let composed = |kind| compose::file(&faults, &source, kind, Some(&files)).unwrap();
-        let sound = match self.file {
+        let is_decoded = match self.file {
             "packages.kdl" => {
                 file(&faults, &composed(FileKind::Packages), Some(&files), Vec::new()).is_some()
             }
@@ -188,32 +192,32 @@ impl Sample {
         };
         let (requests, problems) = faults.into_requests();
         let problems: Vec<String> = problems.iter().map(Problem::to_string).collect();
-        assert!(sound && problems.is_empty(), "{problems:?} in\n{}", self.text);
+        assert!(is_decoded && problems.is_empty(), "{problems:?} in\n{}", self.text);
         requests
     }
 }
 
-fn words_with_owners() -> Vec<(KdlFile, Option<&'static str>, &'static NodeSpec)> {
+fn specs_with_owners() -> Vec<(KdlFile, Option<&'static str>, &'static NodeSpec)> {
     VOCABULARY
         .into_iter()
-        .flat_map(|file| file.words().into_iter().map(move |(owner, word)| (file, owner, word)))
+        .flat_map(|file| file.words().into_iter().map(move |(owner, spec)| (file, owner, spec)))
         .collect()
 }
 
 fn requests() -> BTreeSet<Request> {
-    words_with_owners()
+    specs_with_owners()
         .into_iter()
-        .flat_map(|(file, owner, word)| samples(&file, owner, word))
+        .flat_map(|(file, owner, spec)| samples(&file, owner, spec))
         .flat_map(|sample| sample.requests())
         .collect()
 }
 
 #[test]
-fn names_the_node_of_each_example() {
-    for (_, _, word) in words_with_owners() {
-        let nodes = kdl::parse(&Source::new("example", word.example)).unwrap();
+fn each_example_is_one_node_of_its_name() {
+    for (_, _, spec) in specs_with_owners() {
+        let nodes = kdl::parse(&Source::new("example", spec.example)).unwrap();
         let names: Vec<&str> = nodes.iter().map(|node| node.name.text.as_str()).collect();
-        assert_eq!(names, [word.name], "{}", word.example);
+        assert_eq!(names, [spec.name], "{}", spec.example);
     }
 }
 
@@ -222,106 +226,114 @@ fn decoders_request_the_documented_nodes() {
     let requests = requests();
     let unknown: Vec<&Request> =
         requests.iter().filter(|a| matches!(a, Request::Node { known: false, .. })).collect();
-    assert!(unknown.is_empty(), "these want a word in the vocabulary: {unknown:?}");
-    for (_, _, word) in words_with_owners() {
+    assert!(unknown.is_empty(), "nodes without an entry in the vocabulary: {unknown:?}");
+    for (_, _, spec) in specs_with_owners() {
         let times: BTreeSet<Arity> = requests
             .iter()
             .filter_map(|a| match a {
-                Request::Node { name, times, .. } if *name == word.name => Some(*times),
+                Request::Node { name, times, .. } if *name == spec.name => Some(*times),
                 _ => None,
             })
             .collect();
-        // `source` is a node of the file and of projects.
-        let words = words_with_owners()
+        // Several entries can have one name: `source` is a node of the file and of projects.
+        let same_name = specs_with_owners()
             .into_iter()
             .map(|(_, _, spec)| spec)
-            .filter(|w| w.name == word.name);
-        let documented: BTreeSet<Arity> = words.map(|word| word.times).collect();
-        assert_eq!(times, documented, "how often the decoder asks for `{}`", word.name);
+            .filter(|w| w.name == spec.name);
+        let documented: BTreeSet<Arity> = same_name.map(|spec| spec.times).collect();
+        assert_eq!(times, documented, "how often the decoder asks for `{}`", spec.name);
     }
 }
 
 #[test]
 fn decoders_read_the_documented_parts() {
     let requests = requests();
-    for (_, _, word) in words_with_owners() {
+    for (_, _, spec) in specs_with_owners() {
         let read_parts: BTreeSet<(ArgKind, &str)> = requests
             .iter()
             .filter_map(|a| match a {
-                Request::Arg { node, takes, name } if node == word.name => Some((*takes, *name)),
+                Request::Arg { node, takes, name } if node == spec.name => Some((*takes, *name)),
                 _ => None,
             })
             .collect();
         let name = |part: &ArgSpec| if part.takes.is_argument() { "" } else { part.name };
-        // `include` is a word for files and for paths.
-        let words = words_with_owners()
+        // `include` is a node for files and for paths.
+        let same_name = specs_with_owners()
             .into_iter()
             .map(|(_, _, spec)| spec)
-            .filter(|w| w.name == word.name);
+            .filter(|w| w.name == spec.name);
         let mut documented: BTreeSet<(ArgKind, &str)> =
-            words.flat_map(|word| word.parts).map(|part| (part.takes, name(part))).collect();
-        // Optional in a devel package, required in a runtime package.
+            same_name.flat_map(|spec| spec.parts).map(|part| (part.takes, name(part))).collect();
+        // The arguments of `artifact` are optional in a devel package, required in a runtime package.
         if documented.contains(&(ArgKind::Arguments, ""))
-            && word.kinds.contains(&PackageKind::Runtime)
+            && spec.kinds.contains(&PackageKind::Runtime)
         {
             documented.insert((ArgKind::OneOrMore, ""));
         }
-        assert_eq!(
-            read_parts, documented,
-            "what the decoder takes of `{}`, and what is said",
-            word.name
-        );
+        assert_eq!(read_parts, documented, "parts of `{}`: decoded, documented", spec.name);
     }
 }
 
 #[test]
-fn usages_show_every_part() {
-    for (_, _, word) in words_with_owners() {
-        assert!(word.usage.starts_with(word.name), "{}", word.usage);
-        for part in word.parts.iter().filter(|part| !part.takes.is_argument()) {
-            let is_shown = word.usage.contains(&format!(" {}=", part.name));
-            // The usage shows the program, not the rarer function. `…` stands for further parts.
-            let is_cut = word.usage.contains(" … ");
-            assert!(
-                is_shown || is_cut || (word.name, part.name) == ("script", "function"),
-                "`{}` lacks {}",
-                word.usage,
-                part.name
-            );
+fn usages_show_the_documented_properties() {
+    for (_, _, spec) in specs_with_owners() {
+        assert!(spec.usage.starts_with(spec.name), "{}", spec.usage);
+        for part in spec.parts.iter().filter(|part| !part.takes.is_argument()) {
+            let is_shown = spec.usage.contains(&format!(" {}=", part.name));
+            // `…` replaces further parts.
+            let is_cut = spec.usage.contains(" … ");
+            // The usage shows the program, not the rarer function.
+            let is_rare = (spec.name, part.name) == ("script", "function");
+            assert!(is_shown || is_cut || is_rare, "`{}` lacks {}", spec.usage, part.name);
         }
-        let shown_count = word
-            .usage
-            .match_indices('=')
-            .filter(|(index, _)| word.usage[index + 1..].starts_with(['"', '#', '2']))
-            .count();
-        let property_count = word.parts.iter().filter(|part| !part.takes.is_argument()).count();
-        assert!(shown_count <= property_count, "`{}` shows what is not told of", word.usage);
+        let documented = |name: &String| {
+            spec.parts.iter().any(|part| !part.takes.is_argument() && part.name == name)
+        };
+        let undocumented: Vec<String> =
+            shown_properties(spec.usage).into_iter().filter(|name| !documented(name)).collect();
+        assert!(undocumented.is_empty(), "`{}` shows {undocumented:?}", spec.usage);
         assert_eq!(
-            word.usage.contains('{') && word.usage.ends_with('}'),
-            !word.nodes.is_empty() || word.name == GROUP.name || word.name == CHANGE.name,
+            spec.usage.contains('{') && spec.usage.ends_with('}'),
+            !spec.nodes.is_empty() || spec.name == GROUP.name || spec.name == CHANGE.name,
             "{}",
-            word.usage
+            spec.usage
         );
     }
 }
 
+/// Returns the names before `=` in the first line of a usage: its block has other nodes.
+fn shown_properties(usage: &str) -> Vec<String> {
+    // Values in quotes can have a `=` or a `{`.
+    let outside = usage.split('"').step_by(2).collect::<Vec<_>>().join("\"");
+    let line = outside.split('{').next().unwrap_or_default();
+    let names = line.split(' ').filter_map(|part| part.split_once('='));
+    names.map(|(name, _)| name.to_owned()).filter(|name| !name.is_empty()).collect()
+}
+
 #[test]
-fn documents_each_node_in_sentences() {
-    for (_, owner, word) in words_with_owners() {
+fn finds_properties_in_usages() {
+    let usage =
+        r#"node "NAME-{isa}" "A=B" with="X" number=64 mach=0x2c flag=#true { inner other="Y" }"#;
+    assert_eq!(shown_properties(usage), ["with", "number", "mach", "flag"]);
+}
+
+#[test]
+fn each_node_has_sentences_kinds_and_ordered_parts() {
+    for (_, owner, spec) in specs_with_owners() {
         assert!(
-            word.does.ends_with('.') && word.does.starts_with(char::is_uppercase),
+            spec.does.ends_with('.') && spec.does.starts_with(char::is_uppercase),
             "{}: {}",
-            word.name,
-            word.does
+            spec.name,
+            spec.does
         );
-        assert!(word.parts.iter().all(|part| part.says.ends_with('.')), "{}", word.name);
+        assert!(spec.parts.iter().all(|part| part.says.ends_with('.')), "{}", spec.name);
         assert_eq!(
-            word.kinds.is_empty(),
+            spec.kinds.is_empty(),
             owner != Some("package"),
             "{} and the kinds of package",
-            word.name
+            spec.name
         );
-        let ordered = word.parts.iter().map(|part| !part.takes.is_argument());
-        assert!(ordered.is_sorted(), "{}: arguments come before properties", word.name);
+        let ordered = spec.parts.iter().map(|part| !part.takes.is_argument());
+        assert!(ordered.is_sorted(), "{}: arguments come before properties", spec.name);
     }
 }

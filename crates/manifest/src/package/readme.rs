@@ -1,13 +1,23 @@
 //! `readme` in a package.
 
+use std::path::Path;
+
+use crate::kdl;
 use crate::line::Scope;
 use crate::reader::Node;
 use base::names::RelPath;
 use base::source::{Code, Problem, Source, Spanned};
 use manifest_derive::Line;
 
-/// Most bytes of a readme.
-pub const MOST_OF_README: u64 = 256 << 10;
+/// Most bytes of a readme or script: metadata has the text of a readme.
+const MOST_OF_TEXT: u64 = 256 << 10;
+
+/// Returns the limit in bytes of a file that packages.kdl names: an included file has that of
+/// packages.kdl.
+pub fn most_bytes(path: &RelPath) -> u64 {
+    let is_kdl = Path::new(path.as_str()).extension().is_some_and(|end| end == "kdl");
+    if is_kdl { kdl::MOST_BYTES } else { MOST_OF_TEXT }
+}
 
 /// Names the long description, `Description` in the metadata. Without it, rockpack writes one about
 /// the package and its installation.
@@ -111,7 +121,7 @@ impl ReadmeFormat {
 }
 
 /// Files that a manifest names.
-pub struct Beside<'b> {
+pub struct ManifestFiles<'b> {
     /// Names of the runtime's templates.
     pub templates: Vec<&'b str>,
     /// Reads a file, by its path from the manifest's directory, or fails with the reason.
@@ -120,7 +130,7 @@ pub struct Beside<'b> {
     pub built_in: Option<BuiltIn<'b>>,
 }
 
-impl Beside<'_> {
+impl ManifestFiles<'_> {
     /// Lines of the built-in manifest name files of the program.
     ///
     /// # Errors

@@ -119,7 +119,8 @@ fn numbers(families: &Families) -> Problems {
     problems
 }
 
-/// Facts that most ISAs have: without them, code is not found, and no package for the level above.
+/// Warns of properties that most ISAs have, but one lacks: without them, its code or the package of the
+/// level above is not found.
 fn incomplete(families: &Families) -> Problems {
     type Has = fn(&IsaFacts) -> bool;
     const FACTS: [(&str, Has); 3] = [
@@ -131,19 +132,20 @@ fn incomplete(families: &Families) -> Problems {
     let isas = || families.isas.iter().filter(|(_, facts)| facts.package.is_none());
     let usual: Vec<_> = FACTS
         .iter()
-        .filter(|(_, is_given)| {
-            isas().filter(|(_, facts)| is_given(facts)).count() > isas().count() / 2
+        .filter(|(_, is_set)| {
+            isas().filter(|(_, facts)| is_set(facts)).count() > isas().count() / 2
         })
         .collect();
     for (isa, facts) in isas() {
         let missing: Vec<&str> =
-            usual.iter().filter(|(_, is_given)| !is_given(facts)).map(|(name, _)| *name).collect();
+            usual.iter().filter(|(_, is_set)| !is_set(facts)).map(|(name, _)| *name).collect();
         if !missing.is_empty() {
-            let message = format!("ISA `{isa}` has no {}", missing.join(" and no "));
+            let message = format!("ISA `{isa}` lacks {}", missing.join(", "));
             let problem = Problem::warning(Code::IncompleteIsa, message);
-            let label = "most ISAs have it";
+            let label = "most ISAs have these properties";
             problems.push(problem.label(&facts.place, label).of_fact(isa.as_str()).help(
-                "add what LLVM's AMDGPU user guide says of it, as the lines of similar ISAs have it",
+                "add them as the line of a similar ISA has them; LLVM's AMDGPU user guide lists \
+                 `mach` and `wave`",
             ));
         }
     }

@@ -117,7 +117,7 @@ impl<'a> Search<'a> {
         let (id, built) = (&item.artifact.id, &self.targets.built);
         let is_code = item.entry.elf().is_some_and(|facts| facts.kind == ElfKind::CodeObject);
         if is_code && !id.family.is_generic() {
-            return self.targets.builds(self.manifest.families.home(&id.family));
+            return self.targets.builds(self.manifest.families.target_of(&id.family));
         }
         let is_declared = |isa: &&str| !self.manifest.families.expand(isa).is_empty();
         let belongs = |isa: &&str| built.iter().any(|target| self.names.belongs(isa, target));

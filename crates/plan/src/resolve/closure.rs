@@ -292,7 +292,7 @@ impl<'a> Closure<'a> {
         for one in &mut artifacts {
             let family = &one.artifact.family;
             one.other_target =
-                !self.same_target(file, (!family.is_generic()).then(|| families.home(family)));
+                !self.same_target(file, (!family.is_generic()).then(|| families.target_of(family)));
         }
         artifacts.sort_by_key(|one| one.other_target);
         artifacts

@@ -254,13 +254,13 @@ fn cli(scripts: &[(&str, &ScriptTarget)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resolve::tests::{Given, runtime};
+    use crate::resolve::tests::{Fixture, runtime};
 
     #[test]
     fn a_script_is_there_where_its_program_is_in_the_order_of_names() {
         let lines = "artifact \"a\" \"lib\"\nscript \"c\" \"a\" optional=\"-\"\nscript \"b\" program=\"d\" optional=\"-\"";
-        let given = Given::new(&[runtime("core", lines)], "a_lib_generic f text f");
-        let dists = given.dists();
+        let fixture = Fixture::new(&[runtime("core", lines)], "a_lib_generic f text f");
+        let dists = fixture.dists();
         let cases: [(System, &[&str], &[&str]); 6] = [
             (System::Linux, &["bin/a", "bin/c", "d"], &["a", "b", "c"]),
             (System::Linux, &["bin/c", "bin/a.exe"], &["c"]),
@@ -280,8 +280,8 @@ mod tests {
     #[test]
     fn a_script_is_not_optional_beside_a_program_of_its_part() {
         let line = "artifact \"a\" \"lib\"\nscript \"cc\" beside=\"llvm/clang\" optional=\"-\"";
-        let given = Given::new(&[runtime("core", line)], "a_lib_generic f text f");
-        let dists = given.dists();
+        let fixture = Fixture::new(&[runtime("core", line)], "a_lib_generic f text f");
+        let dists = fixture.dists();
         let script = &dists[0].package.scripts[0];
         let cases = [
             (System::Linux, "llvm/clang", false),

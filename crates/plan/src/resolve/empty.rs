@@ -74,7 +74,7 @@ fn excluded<'a>(selection: &Selection<'a>) -> BTreeMap<usize, (&'a Place, usize)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resolve::tests::{Given, runtime};
+    use crate::resolve::tests::{Fixture, runtime};
     use base::source::Problems;
 
     #[test]
@@ -90,14 +90,14 @@ mod tests {
         ];
         for (line, entries, expected) in cases {
             let lines = format!("artifact \"a\" \"lib\"\n{line}");
-            let given = Given::new(&[runtime("core", &lines)], entries);
+            let fixture = Fixture::new(&[runtime("core", &lines)], entries);
             let mut problems = Problems::new();
-            let (dists, filled) = (given.dists(), given.filled(&mut problems));
-            let selection = given.selection(&dists[0], &mut problems);
+            let (dists, filled) = (fixture.dists(), fixture.filled(&mut problems));
+            let selection = fixture.selection(&dists[0], &mut problems);
             let mut runtime =
                 Runtime { absent: filled[0].runtime.absent.clone(), ..Runtime::default() };
             runtime.absent.sort_by(|a, b| a.path.cmp(&b.path));
-            let problem = problem(&given.catalog, &dists[0], &selection, Some(&runtime));
+            let problem = problem(&fixture.catalog, &dists[0], &selection, Some(&runtime));
             assert_eq!(problem.remedy(), Some(expected), "{entries}");
         }
     }

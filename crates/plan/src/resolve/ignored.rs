@@ -79,7 +79,7 @@ pub(super) fn warning(problem: &Problem) -> Warning {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resolve::tests::{Given, runtime};
+    use crate::resolve::tests::{Fixture, runtime};
 
     #[test]
     fn reports_unused_lines_if_their_package_is_planned() {
@@ -89,7 +89,7 @@ mod tests {
             "ignore \"unresolved-library\" package=\"core\" in=\"lib/**\" reason=\"meant\"\n"
                 .to_owned(),
         ];
-        let given = Given::new(&packages, "a_lib_generic f text f");
+        let fixture = Fixture::new(&packages, "a_lib_generic f text f");
         let [core, libs]: [PackageName; 2] = ["core", "libs"].map(|name| name.parse().unwrap());
         let cases = [
             (vec![], vec![&core, &libs], 1),
@@ -99,7 +99,7 @@ mod tests {
             (vec![(&libs, "lib/a")], vec![&core], 1),
         ];
         for (warnings, packages, unused_count) in cases {
-            let lines = IgnoreLines::new(&given.manifest);
+            let lines = IgnoreLines::new(&fixture.manifest);
             for (package, path) in &warnings {
                 lines.accept(Code::UnresolvedLibrary, package, path);
             }

@@ -54,16 +54,16 @@ fn too_large(message: &str, place: Option<&Place>) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resolve::tests::{Given, runtime, wheel};
+    use crate::resolve::tests::{Fixture, runtime, wheel};
 
     fn messages(lines: &str, bytes: u64) -> Vec<String> {
         let lines = format!("artifact \"a\" \"lib\"; {lines}");
-        let given = Given::new(&[runtime("core", &lines)], "a_lib_generic f text f");
-        let dist = &given.dists()[0];
+        let fixture = Fixture::new(&[runtime("core", &lines)], "a_lib_generic f text f");
+        let dist = &fixture.dists()[0];
         let mut made = wheel(dist, "f");
         made.members[0].size = bytes;
-        made.limits = for_package(&given.manifest, dist.package);
-        check(&given.manifest, [&made].into_iter()).iter().map(ToString::to_string).collect()
+        made.limits = for_package(&fixture.manifest, dist.package);
+        check(&fixture.manifest, [&made].into_iter()).iter().map(ToString::to_string).collect()
     }
 
     #[test]

@@ -52,19 +52,19 @@ fn listed(names: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resolve::tests::{Given, package, runtime};
+    use crate::resolve::tests::{Fixture, package, runtime};
 
     #[test]
     fn a_name_is_known_where_this_mode_builds_it() {
         let takes = "artifact \"a\" \"lib\"";
         let old = "\"x-old\" module=\"x_old\" per=\"none\" mode=\"legacy\"";
         let packages = [runtime("core", takes), package("old", "runtime", old, takes)];
-        let given = Given::new(&packages, "a_lib_generic f text f");
+        let fixture = Fixture::new(&packages, "a_lib_generic f text f");
         let cases =
             [("core", true), ("x-core", true), ("old", false), ("x-old", false), ("cor", false)];
         for (name, known) in cases {
             let request = Request { only: vec![name.parse().unwrap()], ..Request::default() };
-            let problems = check(&given.manifest, Mode::Kpack, &given.dists(), &request);
+            let problems = check(&fixture.manifest, Mode::Kpack, &fixture.dists(), &request);
             assert_eq!(problems.is_empty(), known, "{name}");
         }
     }

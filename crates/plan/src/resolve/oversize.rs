@@ -37,14 +37,14 @@ fn too_long(distribution: &Distribution) -> Option<Problem> {
 #[cfg(test)]
 mod tests {
     use super::{Code, paths};
-    use crate::resolve::tests::{Given, runtime, wheel};
+    use crate::resolve::tests::{Fixture, runtime, wheel};
 
     #[test]
     fn names_may_have_255_bytes_on_every_system() {
-        let given =
-            Given::new(&[runtime("core", "artifact \"a\" \"lib\"")], "a_lib_generic f text f");
+        let fixture =
+            Fixture::new(&[runtime("core", "artifact \"a\" \"lib\"")], "a_lib_generic f text f");
         let longest = "a".repeat(255);
-        let wheel = |installed: &str| wheel(&given.dists()[0], installed);
+        let wheel = |installed: &str| wheel(&fixture.dists()[0], installed);
         for (installed, problem) in [
             (longest.clone(), None),
             (format!("{longest}b"), Some("one of its segments is longer than 255 bytes")),

@@ -30,8 +30,8 @@ pub(super) fn check(filled: &[Filled<'_>]) -> Problems {
         for library in libraries {
             let parted = |other: &&File<'_, '_>| is_parted(library, other, files);
             if let Some(companion) = files.iter().find(parted)
-                && !is_intended(library)
-                && !is_intended(companion)
+                && !has_reason(library)
+                && !has_reason(companion)
             {
                 problems.push(problem(library, companion));
             }
@@ -41,7 +41,7 @@ pub(super) fn check(filled: &[Filled<'_>]) -> Problems {
 }
 
 fn by_artifact<'f, 'a>(filled: &'f [Filled<'a>]) -> BTreeMap<&'a ArtifactName, Files<'f, 'a>> {
-    let several = repeated::in_several(filled);
+    let several = repeated::artifacts_of_several_directories(filled);
     let mut files: BTreeMap<&ArtifactName, Files<'_, '_>> = BTreeMap::new();
     for owner in filled {
         for (path, (placed, rule)) in &owner.runtime.placed {
@@ -92,7 +92,7 @@ fn line<'a>(file: &File<'_, 'a>) -> Option<&'a ArtifactRule> {
     repeated::rule(file.owner.dist.package, &file.item)
 }
 
-fn is_intended(file: &File<'_, '_>) -> bool {
+fn has_reason(file: &File<'_, '_>) -> bool {
     line(file).is_some_and(|rule| rule.apart.is_some())
 }
 

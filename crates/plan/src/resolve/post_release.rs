@@ -28,7 +28,7 @@ pub(super) fn refer_to_release<'d>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resolve::tests::{Given, package, runtime};
+    use crate::resolve::tests::{Fixture, package, runtime};
 
     #[test]
     fn only_a_selector_alone_refers_to_the_release() {
@@ -37,8 +37,8 @@ mod tests {
             package("meta", "selector", selector, "requires \"core\""),
             runtime("core", "artifact \"a\" \"lib\""),
         ];
-        let given = Given::new(&packages, "a_lib_generic f text f");
-        let dists = given.dists();
+        let fixture = Fixture::new(&packages, "a_lib_generic f text f");
+        let dists = fixture.dists();
         let core = dists.iter().find(|dist| dist.package.name.as_str() == "core").unwrap();
         for (only, version, expected) in [
             (&["meta"][..], "7.14.0.post1", "7.14.0"),
@@ -49,7 +49,7 @@ mod tests {
         ] {
             let only = only.iter().map(|name| name.parse().unwrap()).collect();
             let request = Request { only, ..Request::default() };
-            let mut targets = given.targets.clone();
+            let mut targets = fixture.targets.clone();
             targets.version = version.parse().unwrap();
             refer_to_release(&mut targets, &dists.iter(), &request);
             assert_eq!(targets.version_of(&core.name).as_str(), expected, "{version}");

@@ -161,7 +161,7 @@ fn command(argument: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resolve::tests::{Case, Given, device, package, runtime};
+    use crate::resolve::tests::{Case, Fixture, device, package, runtime};
 
     #[test]
     fn a_package_is_installed_by_an_extra_that_installs_it_alone() {
@@ -177,8 +177,8 @@ mod tests {
         ];
         let entries = "a_lib_generic f text f\nb_lib_generic g text g\na_lib_gfx942 h text h\na_lib_gfx1100 i text i";
         let case = Case::new(&packages, entries);
-        let (given, plan) = (Given::of(&case), case.resolve().unwrap().0);
-        let all = given.dists();
+        let (fixture, plan) = (Fixture::of(&case), case.resolve().unwrap().0);
+        let all = fixture.dists();
         let expected = [
             ("x", "x"),
             ("x-core", "x"),
@@ -189,7 +189,7 @@ mod tests {
         for ((dist, distribution), (name, installs)) in
             all.iter().zip(&plan.distributions).zip(expected)
         {
-            let (manifest, targets) = (&given.manifest, &given.targets);
+            let (manifest, targets) = (&fixture.manifest, &fixture.targets);
             let offers = &offers(manifest, targets, &all);
             let page = Page { manifest, other: None, targets, offers, dist, distribution };
             assert_eq!((dist.name.as_str(), page.install().as_str()), (name, installs));

@@ -1,4 +1,5 @@
-//! Check for duplicate artifact files or SONAMEs in packages that can be installed together.
+//! Check for artifact files and SONAMEs that two packages ship, although both can be installed
+//! together.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,7 +14,7 @@ use catalog::Catalog;
 use manifest::{ArtifactRule, Package};
 
 #[derive(Clone, Copy)]
-struct Copy<'f, 'a> {
+struct ShippedFile<'f, 'a> {
     owner: &'f Filled<'a>,
     path: &'f RelPath,
     item: Item<'a>,
@@ -21,68 +22,79 @@ struct Copy<'f, 'a> {
 }
 
 #[derive(PartialEq, Eq, Hash)]
-enum Same<'f> {
+enum DuplicateKey<'f> {
     File(EntryIndex),
     Soname(&'f str),
 }
 
-type Parties<'f> = [(&'f PackageName, &'f ArtifactName); 2];
+/// Package and artifact of both files.
+type Pair<'f> = [(&'f PackageName, &'f ArtifactName); 2];
 
-struct Twice<'f, 'a> {
-    first: [Copy<'f, 'a>; 2],
+struct Duplicates<'f, 'a> {
+    first: [ShippedFile<'f, 'a>; 2],
+    /// Sizes of the files of the second package.
     files: BTreeMap<&'f RelPath, u64>,
-    sonames: BTreeSet<&'f str>,
+    /// File names of the libraries among them.
+    libraries: BTreeSet<&'f str>,
 }
 
 pub(super) fn check(catalog: &Catalog, filled: &[Filled<'_>]) -> Problems {
-    let mut twice: BTreeMap<Parties<'_>, Twice<'_, '_>> = BTreeMap::new();
-    let mut earlier_copies: HashMap<Same<'_>, Vec<Copy<'_, '_>>> = HashMap::new();
-    let (shared, searched) = (in_several(filled), searched(filled));
-    for copy in filled.iter().flat_map(copies) {
-        for same in keys(catalog, &copy, &shared, &searched) {
-            let earlier = earlier_copies.entry(same).or_default();
-            if let Some(other) = earlier.iter().find(|other| meet(other, &copy)) {
-                note(&mut twice, [*other, copy]);
+    let mut duplicates: BTreeMap<Pair<'_>, Duplicates<'_, '_>> = BTreeMap::new();
+    let mut earlier_files: HashMap<DuplicateKey<'_>, Vec<ShippedFile<'_, '_>>> = HashMap::new();
+    let shared = artifacts_of_several_directories(filled);
+    let searched = rpath_directories(filled);
+    for file in filled.iter().flat_map(shipped_files) {
+        for key in keys(catalog, &file, &shared, &searched) {
+            let earlier = earlier_files.entry(key).or_default();
+            // For each file, because the lines of its components have separate reasons.
+            let is_duplicate = |other: &&ShippedFile<'_, '_>| {
+                can_coexist(other, &file) && !has_reason(other) && !has_reason(&file)
+            };
+            if let Some(other) = earlier.iter().find(is_duplicate) {
+                record(&mut duplicates, [*other, file]);
             }
-            earlier.push(copy);
+            earlier.push(file);
         }
     }
     let mut problems = Problems::new();
-    for twice in twice.values().filter(|twice| !twice.first.iter().any(|c| is_meant(c))) {
-        problems.push(problem(twice));
+    for duplicates in duplicates.values() {
+        problems.push(problem(duplicates));
     }
     problems
 }
 
-fn copies<'f, 'a>(owner: &'f Filled<'a>) -> impl Iterator<Item = Copy<'f, 'a>> {
+fn shipped_files<'f, 'a>(owner: &'f Filled<'a>) -> impl Iterator<Item = ShippedFile<'f, 'a>> {
     owner.runtime.placed.iter().filter_map(move |(path, (placed, rule))| match placed {
-        Placed::File(item) => Some(Copy { owner, path, item: *item, rule }),
+        Placed::File(item) => Some(ShippedFile { owner, path, item: *item, rule }),
         Placed::Stub { .. } | Placed::Forward(_) => None,
     })
 }
 
 fn keys<'f>(
     catalog: &Catalog,
-    copy: &Copy<'f, '_>,
+    file: &ShippedFile<'f, '_>,
     shared: &BTreeSet<&ArtifactName>,
     searched: &BTreeSet<(&PackageName, &str)>,
-) -> Vec<Same<'f>> {
+) -> Vec<DuplicateKey<'f>> {
     let mut keys = Vec::new();
-    // A path made from a link is not the artifact's file.
-    let is_own_path = copy.item.entry.path == *copy.path;
-    if is_own_path && shared.contains(&copy.item.artifact.id.name) {
-        keys.extend(EntryIndex::new(catalog, &copy.item).map(Same::File));
+    // A link that became a file has no entry of its own in the artifact: its target is compared.
+    let is_own_path = file.item.entry.path == *file.path;
+    if is_own_path && shared.contains(&file.item.artifact.id.name) {
+        keys.extend(EntryIndex::new(catalog, &file.item).map(DuplicateKey::File));
     }
-    let named = shared_library(&copy.item)
-        .is_some_and(|facts| facts.soname.as_deref() == Some(copy.path.file_name()));
-    let directory = copy.path.as_str().rsplit_once('/').map_or("", |(directory, _)| directory);
-    if named && searched.contains(&(home(copy.owner.dist.package), directory)) {
-        keys.push(Same::Soname(copy.path.file_name()));
+    let has_its_soname = shared_library(&file.item)
+        .is_some_and(|facts| facts.soname.as_deref() == Some(file.path.file_name()));
+    let directory = file.path.as_str().rsplit_once('/').map_or("", |(directory, _)| directory);
+    if has_its_soname && searched.contains(&(home(file.owner.dist.package), directory)) {
+        keys.push(DuplicateKey::Soname(file.path.file_name()));
     }
     keys
 }
 
-pub(super) fn in_several<'a>(filled: &[Filled<'a>]) -> BTreeSet<&'a ArtifactName> {
+/// Returns the artifacts of packages with different platform directories.
+pub(super) fn artifacts_of_several_directories<'a>(
+    filled: &[Filled<'a>],
+) -> BTreeSet<&'a ArtifactName> {
     let mut homes_by_artifact: BTreeMap<&ArtifactName, BTreeSet<&PackageName>> = BTreeMap::new();
     for package in filled.iter().map(|f| f.dist.package) {
         for rule in &package.artifacts {
@@ -96,17 +108,20 @@ pub(super) fn in_several<'a>(filled: &[Filled<'a>]) -> BTreeSet<&'a ArtifactName
         .collect()
 }
 
+/// Returns the package with the platform directory.
 fn home(package: &Package) -> &PackageName {
     package.overlay.as_ref().map_or(&package.name.value, |owner| &owner.value)
 }
 
-fn searched<'a>(filled: &[Filled<'a>]) -> BTreeSet<(&'a PackageName, &'a str)> {
+/// Returns directories that an `rpath` line searches, with their packages.
+fn rpath_directories<'a>(filled: &[Filled<'a>]) -> BTreeSet<(&'a PackageName, &'a str)> {
     let rules = filled.iter().flat_map(|f| &f.dist.package.rpaths);
     rules.map(|rule| (&rule.package.value, rule.directory.as_str())).collect()
 }
 
-/// Both are installed, at different paths; [`super::ownership`] checks equal ones.
-fn meet(one: &Copy<'_, '_>, other: &Copy<'_, '_>) -> bool {
+/// Returns whether two files can be installed together, in different platform directories.
+/// [`super::ownership`] checks equal paths.
+fn can_coexist(one: &ShippedFile<'_, '_>, other: &ShippedFile<'_, '_>) -> bool {
     let (a, b) = (&one.owner.dist, &other.owner.dist);
     a.package.name.value != b.package.name.value
         && a.goes_with(b)
@@ -114,25 +129,27 @@ fn meet(one: &Copy<'_, '_>, other: &Copy<'_, '_>) -> bool {
         && (a.relies_on(b) || b.relies_on(a))
 }
 
-fn note<'f, 'a>(twice: &mut BTreeMap<Parties<'f>, Twice<'f, 'a>>, pair: [Copy<'f, 'a>; 2])
-where
+fn record<'f, 'a>(
+    duplicates: &mut BTreeMap<Pair<'f>, Duplicates<'f, 'a>>,
+    files: [ShippedFile<'f, 'a>; 2],
+) where
     'a: 'f,
 {
-    let parties = pair.map(|c| (&c.owner.dist.package.name.value, &c.item.artifact.id.name));
-    let entry = twice.entry(parties).or_insert_with(|| Twice {
-        first: pair,
+    let pair = files.map(|f| (&f.owner.dist.package.name.value, &f.item.artifact.id.name));
+    let entry = duplicates.entry(pair).or_insert_with(|| Duplicates {
+        first: files,
         files: BTreeMap::new(),
-        sonames: BTreeSet::new(),
+        libraries: BTreeSet::new(),
     });
-    let [_, again] = pair;
-    entry.files.insert(again.path, again.item.entry.size());
-    if shared_library(&again.item).is_some_and(|f| f.soname.is_some()) {
-        entry.sonames.insert(again.path.file_name());
+    let [_, second] = files;
+    entry.files.insert(second.path, second.item.entry.size());
+    if shared_library(&second.item).is_some_and(|f| f.soname.is_some()) {
+        entry.libraries.insert(second.path.file_name());
     }
 }
 
-fn is_meant(copy: &Copy<'_, '_>) -> bool {
-    rule(copy.owner.dist.package, &copy.item).is_some_and(|r| r.repeats.is_some())
+fn has_reason(file: &ShippedFile<'_, '_>) -> bool {
+    rule(file.owner.dist.package, &file.item).is_some_and(|r| r.repeats.is_some())
 }
 
 pub(super) fn rule<'a>(package: &'a Package, item: &Item<'_>) -> Option<&'a ArtifactRule> {
@@ -142,29 +159,32 @@ pub(super) fn rule<'a>(package: &'a Package, item: &Item<'_>) -> Option<&'a Arti
     })
 }
 
-fn problem(twice: &Twice<'_, '_>) -> Problem {
-    let [one, other] = &twice.first;
-    let names = twice.first.map(|c| c.owner.dist.package.name.value.clone());
-    let artifacts = twice.first.map(|c| c.item.artifact.id.name.clone());
-    let (count, size) = (twice.files.len(), human_size(twice.files.values().sum()));
+fn problem(duplicates: &Duplicates<'_, '_>) -> Problem {
+    let [one, other] = &duplicates.first;
+    let names = duplicates.first.map(|f| f.owner.dist.package.name.value.clone());
+    let artifacts = duplicates.first.map(|f| f.item.artifact.id.name.clone());
+    let (count, size) = (duplicates.files.len(), human_size(duplicates.files.values().sum()));
     let subject = if artifacts[0] == artifacts[1] {
         format!("{} of artifact `{}` ({size})", counted(count, "file"), artifacts[0])
     } else {
-        format!("{} ({size}) under one name", counted(count, "library"))
+        let names = if count == 1 { "the same name" } else { "the same names" };
+        format!("{} ({size}) under {names}", counted(count, "library"))
     };
-    let such = twice.sonames.first().map(|s| format!(", such as `{s}`")).unwrap_or_default();
-    let takes = |copy: &Copy<'_, '_>| format!("`{}/{}`", copy.owner.dist.platform_dir, copy.path);
+    let example = duplicates.libraries.first();
+    let example = example.map(|name| format!(", such as `{name}`")).unwrap_or_default();
+    let location =
+        |file: &ShippedFile<'_, '_>| format!("`{}/{}`", file.owner.dist.platform_dir, file.path);
     Problem::error(
         Code::ShippedTwice,
         format!(
-            "packages `{}` and `{}` can be installed together, but both ship {subject}{such}",
+            "packages `{}` and `{}` can be installed together, but both ship {subject}{example}",
             names[0], names[1]
         ),
     )
-    .label(one.rule, takes(one))
-    .label(other.rule, takes(other))
+    .label(one.rule, location(one))
+    .label(other.rule, location(other))
     .help(
-        "take it in one of them, or split it with include and exclude; if both need it, add a \
-         reason to one of the artifact lines: repeats=\"…\"",
+        "take the artifact in one package, or divide it with include and exclude; if both need the \
+         files, add a reason to one of the artifact lines: repeats=\"…\"",
     )
 }

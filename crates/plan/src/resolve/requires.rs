@@ -80,7 +80,7 @@ fn levels(
     let above = manifest.families.above(target).into_iter();
     let levels = above
         .filter(|level| targets.levels.contains_key(*level))
-        .filter(|level| targets.has_level(dist.package, level));
+        .filter(|level| targets.has_package_for(dist.package, level));
     let variants = levels.map(|level| Variant::Of(per.clone(), level.to_owned()));
     variants.map(|variant| requirement(dist.declared, targets, &variant)).collect()
 }
@@ -237,7 +237,7 @@ fn only_on(targets: &Targets, variant: &Variant) -> Option<System> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resolve::tests::{Case, Given, package};
+    use crate::resolve::tests::{Case, Fixture, package};
 
     #[test]
     fn what_one_system_alone_requires_gets_its_marker_once() {
@@ -271,12 +271,15 @@ mod tests {
         };
         let packages = [device("one", "a"), device("two", "b")];
         let entries = "a_lib_gfx1250 f text f\na_lib_gfx12 g text g\nb_lib_gfx1250 h text h";
-        let given = Given::of(&Case::new(&packages, entries).families(families));
-        let required: Vec<(String, Vec<String>)> = given
+        let fixture = Fixture::of(&Case::new(&packages, entries).families(families));
+        let required: Vec<(String, Vec<String>)> = fixture
             .dists()
             .iter()
             .map(|dist| {
-                (dist.name.to_string(), requires(&given.manifest, &given.targets, dist).unwrap())
+                (
+                    dist.name.to_string(),
+                    requires(&fixture.manifest, &fixture.targets, dist).unwrap(),
+                )
             })
             .collect();
         let expected = [

@@ -63,12 +63,12 @@ pub(super) struct Labelled {
 
 impl<'a> ResolvedDist<'a> {
     pub fn fits(&self, id: &ArtifactId) -> bool {
-        let home = self.families.home(&id.family);
-        self.variant.takes(&id.family, home) || self.takes_every_target(id, home)
+        let target = self.families.target_of(&id.family);
+        self.variant.takes(&id.family, target) || self.takes_every_target(id, target)
     }
 
-    fn takes_every_target(&self, id: &ArtifactId, home: &str) -> bool {
-        self.every_target.contains(home)
+    fn takes_every_target(&self, id: &ArtifactId, target: &str) -> bool {
+        self.every_target.contains(target)
             && self.package.every_target_of.iter().any(|name| **name == id.name)
     }
 
@@ -117,7 +117,7 @@ pub(super) fn resolved_dists<'a>(
     for package in manifest.packages.values() {
         let Some(declared) = package.distribution() else { continue };
         let exists = |variant: &Variant| {
-            variant.as_str().is_none_or(|target| targets.has_level(package, target))
+            variant.as_str().is_none_or(|target| targets.has_package_for(package, target))
         };
         for variant in declared.per.variants(targets).into_iter().filter(exists) {
             let made = dist(manifest, targets, package, declared, variant, suffix)
@@ -247,7 +247,7 @@ fn overlaid_name(
 
 #[cfg(test)]
 mod tests {
-    use crate::resolve::tests::{Case, Given, device, runtime};
+    use crate::resolve::tests::{Case, Fixture, device, runtime};
 
     #[test]
     fn a_distribution_relies_on_those_for_all_for_its_target_and_for_levels_above_it() {
@@ -255,8 +255,8 @@ mod tests {
         let takes = "artifact \"a\" \"lib\"";
         let entries = "a_lib_generic e text e\na_lib_gfx1250 f text f\na_lib_gfx942 g text g\na_lib_gfx12 h text h";
         let case = Case::new(&[runtime("core", takes), device(takes)], entries).families(families);
-        let given = Given::of(&case);
-        let dists = given.dists();
+        let fixture = Fixture::of(&case);
+        let dists = fixture.dists();
         let relies_on = |name: &str| -> Vec<&str> {
             let dist = dists.iter().find(|dist| dist.name.as_str() == name).unwrap();
             let others = dists.iter().filter(|other| dist.relies_on(other));

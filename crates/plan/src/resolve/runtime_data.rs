@@ -61,11 +61,11 @@ pub(super) fn selector(dist: &ResolvedDist<'_>, known: &Known<'_, '_>) -> Value 
 
 /// Families by ISA. Legacy mode only lists declared ISAs: a family's package can lack others.
 fn families(manifest: &Manifest, targets: &Targets) -> Value {
-    let build_targets = &targets.said;
+    let listed = &targets.listed;
     let counts = |isa: &str| {
         targets.mode == Mode::Kpack
-            || build_targets.is_empty()
-            || build_targets.iter().any(|s| s == isa)
+            || listed.is_empty()
+            || listed.iter().any(|target| target == isa)
     };
     let isas = manifest.families.isas.iter();
     let isas = isas.filter(|(isa, facts)| facts.package.is_none() && counts(isa.as_str()));

@@ -47,7 +47,8 @@ fn lacking(
     let has_artifact = |dist: &ResolvedDist<'_>| {
         let mut artifacts = catalog.artifacts.iter().map(|artifact| &artifact.id);
         let above = dist.variant.as_str().map(|isa| families.above(isa)).unwrap_or_default();
-        let fits = |id: &ArtifactId| dist.fits(id) || above.contains(&families.home(&id.family));
+        let fits =
+            |id: &ArtifactId| dist.fits(id) || above.contains(&families.target_of(&id.family));
         artifacts.any(|id| id.name == *rule.name && id.component == component && fits(id))
     };
     let (with, without): (Vec<&ResolvedDist<'_>>, Vec<_>) =

@@ -38,7 +38,7 @@ fn name<'d>(dist: &'d ResolvedDist<'_>) -> Option<&'d str> {
 mod tests {
     use super::*;
     use crate::Step;
-    use crate::resolve::tests::{Case, Given, package, runtime};
+    use crate::resolve::tests::{Case, Fixture, package, runtime};
 
     #[test]
     fn a_package_of_a_family_has_the_module_of_all_families() {
@@ -48,8 +48,8 @@ mod tests {
             runtime("core", "artifact \"b\" \"lib\""),
         ];
         let entries = "a_lib_gfx94X-dcgpu f text f\nb_lib_generic g text g";
-        let given = Given::of(&Case::new(&packages, entries).legacy());
-        let made: Vec<(String, String)> = given
+        let fixture = Fixture::of(&Case::new(&packages, entries).legacy());
+        let made: Vec<(String, String)> = fixture
             .dists()
             .iter()
             .filter_map(|dist| {

@@ -247,7 +247,7 @@ impl Context<'_> {
     }
 }
 
-struct Given {
+struct FilledSettings {
     run: Vec<RunCommand>,
     native: Option<NativeBuild>,
     environment: BTreeMap<String, String>,
@@ -255,7 +255,7 @@ struct Given {
     config_settings: BTreeMap<String, Vec<String>>,
 }
 
-impl Given {
+impl FilledSettings {
     fn texts(&self) -> impl Iterator<Item = &str> {
         let cmake = self.native.iter().filter_map(|native| native.cmake.as_ref()).flatten();
         let run = self.run.iter().flat_map(|command| &command.words);
@@ -264,7 +264,11 @@ impl Given {
     }
 }
 
-fn settings(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved) -> Given {
+fn settings(
+    context: &Context<'_>,
+    project: &SourceProject,
+    resolved: &mut Resolved,
+) -> FilledSettings {
     let fill = |text: &str| context.variables.fill(text);
     let run = project.run.iter().map(|command| RunCommand {
         words: command.words.iter().map(|word| fill(word.as_str())).collect(),
@@ -285,7 +289,7 @@ fn settings(context: &Context<'_>, project: &SourceProject, resolved: &mut Resol
     for (key, value) in &project.config_settings {
         config_settings.entry(key.value.clone()).or_default().push(fill(value.as_str()));
     }
-    let mut settings = Given {
+    let mut settings = FilledSettings {
         run: run.collect(),
         native,
         environment: BTreeMap::new(),
@@ -303,7 +307,7 @@ fn settings(context: &Context<'_>, project: &SourceProject, resolved: &mut Resol
 
 /// The project's own variables override `every-project`, and `without-env` removes them.
 /// The prefix of an omitted project comes from the caller.
-fn environment(context: &Context<'_>, project: &SourceProject, given: &mut Given) {
+fn environment(context: &Context<'_>, project: &SourceProject, settings: &mut FilledSettings) {
     let every = &context.manifest.python.every;
     let is_own = |name: &str| {
         project.environment.iter().any(|(other, _)| other.as_str() == name)
@@ -314,17 +318,17 @@ fn environment(context: &Context<'_>, project: &SourceProject, given: &mut Given
     let shared = every.environment.iter().filter(|(name, _)| !is_own(name.as_str()));
     for (name, value) in project.environment.iter().chain(shared) {
         if value.places().iter().any(|place| is_left_out(context, place)) {
-            given.pass.push(name.value.clone());
+            settings.pass.push(name.value.clone());
             continue;
         }
         let value = context.variables.fill(value.as_str());
         let is_own = project.environment.iter().any(|(other, _)| other.value == name.value);
         // Without ISAs, only projects that name some need any.
         if is_own || !setting::places(&value).iter().any(Filling::is_of_isas) {
-            given.environment.insert(name.value.clone(), value);
+            settings.environment.insert(name.value.clone(), value);
         }
     }
-    given.pass.extend(every.pass.iter().filter(|name| !is_own(name)).cloned());
+    settings.pass.extend(every.pass.iter().filter(|name| !is_own(name)).cloned());
 }
 
 fn is_left_out(context: &Context<'_>, place: &Filling) -> bool {
@@ -336,10 +340,10 @@ fn is_left_out(context: &Context<'_>, place: &Filling) -> bool {
 fn unfilled(
     context: &Context<'_>,
     project: &SourceProject,
-    given: &Given,
+    settings: &FilledSettings,
     resolved: &mut Resolved,
 ) {
-    let places: BTreeSet<Filling> = given.texts().flat_map(setting::places).collect();
+    let places: BTreeSet<Filling> = settings.texts().flat_map(setting::places).collect();
     for place in places.iter().filter(|place| place.is_of_isas()) {
         let project = ("project", &project.name);
         resolved.problems.push(without_isas(context.variables, project, place));
@@ -370,9 +374,10 @@ fn without_isas(
                 wave.lanes()
             ),
             format!(
-                "the ISAs are {}; request others with --linux-amdgpu-families, or set the \
-                 project's variables with --variable",
-                built.join(", ")
+                "the ISAs are {}; request others with {}, or set the project's variables with \
+                 --variable",
+                built.join(", "),
+                variables.families_option
             ),
         ),
         _ => (
@@ -380,7 +385,7 @@ fn without_isas(
                 "{kind} `{}` is for the ISAs of the build, and this build has none",
                 name.value
             ),
-            "request some: --linux-amdgpu-families LIST".to_owned(),
+            format!("request some: {} LIST", variables.families_option),
         ),
     };
     let label = format!("uses `{{{}}}`", place.word());
@@ -499,7 +504,7 @@ fn devel(all: &[ResolvedDist<'_>], version: &Version) -> Option<DevelTree> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resolve::tests::{Given, package, runtime};
+    use crate::resolve::tests::{Fixture, package, runtime};
 
     #[test]
     fn what_is_for_no_particular_isa_is_installed_beside_the_devel_tree() {
@@ -509,15 +514,15 @@ mod tests {
         let per_isa = "\"x-devel-{isa}\" module=\"x_devel_{isa}\" per=\"isa\"";
         let packages =
             [selector, runtime("core", takes), package("devel", "devel", per_isa, takes)];
-        let given = Given::new(&packages, "a_lib_generic f text f\na_lib_gfx942 g text g");
-        let tree = devel(&given.dists(), &given.targets.version).unwrap();
+        let fixture = Fixture::new(&packages, "a_lib_generic f text f\na_lib_gfx942 g text g");
+        let tree = devel(&fixture.dists(), &fixture.targets.version).unwrap();
         assert_eq!(tree.install, ["x==1.0", "x-core==1.0"]);
     }
 
     #[test]
     fn a_project_is_left_out_where_it_has_no_sources_and_no_earlier_build_made_it() {
-        let given =
-            Given::new(&[runtime("core", "artifact \"a\" \"lib\"")], "a_lib_generic f text f");
+        let fixture =
+            Fixture::new(&[runtime("core", "artifact \"a\" \"lib\"")], "a_lib_generic f text f");
         let cases: [(&[&str], &[&str], bool); 5] = [
             (&[], &["a"], false),
             (&[], &["b"], true),
@@ -533,7 +538,7 @@ mod tests {
             let projects = there.iter().map(|name| (name.parse().unwrap(), 0)).collect();
             let sources = Sources { projects, ..Sources::default() };
             let mut problems = Problems::new();
-            let Given { manifest, targets, .. } = &given;
+            let Fixture { manifest, targets, .. } = &fixture;
             let variables = variables::Variables::new(manifest, &request, targets, &mut problems);
             let version = &targets.version;
             let (sources, variables, request) = (&sources, &variables, &request);

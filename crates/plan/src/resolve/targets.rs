@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{other_system, undeclared};
 use crate::{Request, Since};
 use base::names::{ArtifactName, DistName, Mode, PlatformTags, System};
-use base::source::{Code, Place, Problem, Problems, nearest};
+use base::source::{Code, Problem, Problems, nearest};
 use base::target::{Target, Values};
 use base::version::{Version, VersionError};
 use binary::{BinaryKind, Format};
@@ -18,12 +18,12 @@ pub(super) struct Targets {
     pub since: Option<Since>,
     /// ISAs in kpack mode, families in legacy mode.
     pub built: Vec<String>,
-    /// For the selector's extras.
+    /// Targets that the selector's extras offer, by system. They can be built elsewhere.
     pub published: BTreeMap<System, Vec<String>>,
     /// Lists for both systems were given: extras have markers.
     pub marked: bool,
-    /// ISAs that the build declares, without features.
-    pub said: Vec<String>,
+    /// ISAs in the build's own list, without features.
+    pub listed: Vec<String>,
     /// Origin of `built`.
     pub choice: Choice,
     pub axes: BTreeMap<String, Vec<String>>,
@@ -34,26 +34,18 @@ pub(super) struct Targets {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Choice {
     CommandLine,
-    /// List of the build's own files.
+    /// List in a file of the build.
     Build,
     /// All targets with artifacts.
     Everything,
 }
 
 impl Choice {
-    fn new(mode: Mode, asked: bool, said: &[String]) -> Self {
+    fn new(mode: Mode, is_requested: bool, listed: &[String]) -> Self {
         match mode {
-            _ if asked => Self::CommandLine,
-            Mode::Kpack if !said.is_empty() => Self::Build,
+            _ if is_requested => Self::CommandLine,
+            Mode::Kpack if !listed.is_empty() => Self::Build,
             Mode::Kpack | Mode::Legacy => Self::Everything,
-        }
-    }
-
-    fn text(self) -> &'static str {
-        match self {
-            Self::CommandLine => "requested",
-            Self::Build => "listed by the build",
-            Self::Everything => "there",
         }
     }
 }
@@ -72,7 +64,7 @@ impl Values for Targets {
     }
 }
 
-/// Includes targets of other builds.
+/// View of the published targets, which include those of other builds.
 pub(super) struct Published<'t>(pub &'t Targets);
 
 impl Values for Published<'_> {
@@ -108,20 +100,21 @@ impl Targets {
         self.axes.values().flatten().any(|other| other == value)
     }
 
-    pub fn builds(&self, home: &str) -> bool {
-        self.built.iter().any(|target| target == home)
-            || self.levels.contains_key(home)
-            || self.is_on_axis(home)
+    pub fn builds(&self, target: &str) -> bool {
+        self.built.iter().any(|built| built == target)
+            || self.levels.contains_key(target)
+            || self.is_on_axis(target)
     }
 
     /// Targets of artifacts for which no package is made.
     pub fn left_out<'c>(&self, manifest: &'c Manifest, catalog: &'c Catalog) -> BTreeSet<&'c str> {
         let families = catalog.artifacts.iter().map(|artifact| &artifact.id.family);
-        let homes = families.filter(|f| !f.is_generic()).map(|f| manifest.families.home(f));
-        homes.filter(|home| !self.builds(home)).collect()
+        let targets = families.filter(|f| !f.is_generic()).map(|f| manifest.families.target_of(f));
+        targets.filter(|target| !self.builds(target)).collect()
     }
 
-    pub fn has_level(&self, package: &Package, target: &str) -> bool {
+    /// False if `target` is a level, and the package takes no artifact of it.
+    pub fn has_package_for(&self, package: &Package, target: &str) -> bool {
         let names = self.levels.get(target);
         names.is_none_or(|names| package.artifacts.iter().any(|rule| names.contains(&*rule.name)))
     }
@@ -147,7 +140,7 @@ fn sort(targets: &mut [String]) {
     targets.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
 }
 
-/// Continues after a fault of the request, to report all.
+/// Determines the targets. Continues after a problem, to report all problems of the request.
 pub(super) fn resolve(
     manifest: &Manifest,
     catalog: &Catalog,
@@ -156,30 +149,32 @@ pub(super) fn resolve(
     let mut problems = Problems::new();
     let mode = mode(catalog, request);
     let catalog_system = system_of(catalog);
-    let system = asked_system(request, catalog_system);
+    let system = packages_system(request, catalog_system);
     check_system(request, system, catalog_system, &mut problems);
     let version = version(catalog, request).unwrap_or_else(|p| {
         problems.push(p);
         Version::unknown()
     });
-    check_names(request, &mut problems);
+    check_suffix(request, &mut problems);
     let unknown = undeclared::check_families(manifest, catalog, &mut problems);
-    let available = targets_there(manifest, catalog, Target { mode, system });
+    let available = available_targets(manifest, catalog, Target { mode, system });
     let lists =
         [(System::Linux, &request.linux_families), (System::Windows, &request.windows_families)];
     let mut published: BTreeMap<System, Vec<String>> = BTreeMap::new();
-    for (of, list) in lists {
+    for (list_system, list) in lists {
         if let Some(list) = list {
-            published.insert(of, expand(manifest, mode, of, list, &available, &mut problems));
+            // Artifacts of the other system are unknown: its list is matched with the available ones.
+            let targets = expand(manifest, mode, list_system, list, &available, &mut problems);
+            published.insert(list_system, targets);
         }
     }
-    let mut build_targets = build_targets(manifest, catalog);
-    // Undeclared ones have their own error.
-    build_targets.retain(|target| !unknown.contains(&**target));
-    let asked = published.get(&system);
-    let choice = Choice::new(mode, asked.is_some(), &build_targets);
-    let other_lines = other_system::lines(manifest, Target { mode, system });
-    let built = built(choice, asked, &build_targets, &available, &other_lines, &mut problems);
+    let mut listed = listed_targets(manifest, catalog);
+    // Undeclared targets are reported above.
+    listed.retain(|target| !unknown.contains(&**target));
+    let requested = published.get(&system);
+    let choice = Choice::new(mode, requested.is_some(), &listed);
+    let sources = Sources { choice, requested, listed: &listed, available: &available };
+    let built = built(&sources, manifest, Target { mode, system }, &mut problems);
     let marked = published.len() == 2;
     published.entry(system).or_insert_with(|| built.clone());
     if request.since.is_some() && marked {
@@ -187,48 +182,48 @@ pub(super) fn resolve(
         let help = "give the families of one system, or build the set without --since";
         problems.push(Problem::usage(Code::OtherSystem, message).help(help));
     }
-    let axes = axes(manifest, catalog);
-    let levels = levels(manifest, catalog, mode, &built);
-    let since = request.since.clone();
     let targets = Targets {
         mode,
         system,
         version,
-        since,
+        since: request.since.clone(),
+        levels: levels(manifest, catalog, mode, &built),
         built,
         published,
         marked,
-        said: build_targets,
+        listed,
         choice,
-        axes,
-        levels,
+        axes: axes(manifest, catalog),
     };
+    // An error above can be the reason why a target is not built.
     if choice == Choice::Build && !problems.has_errors() {
-        unlisted(&targets.left_out(manifest, catalog), &mut problems);
+        report_unlisted(&targets.left_out(manifest, catalog), system, &mut problems);
     }
     (targets, problems)
 }
 
-fn unlisted(targets: &BTreeSet<&str>, problems: &mut Problems) {
+fn report_unlisted(targets: &BTreeSet<&str>, system: System, problems: &mut Problems) {
     if !targets.is_empty() {
         let names = targets.iter().copied().collect::<Vec<_>>().join(", ");
         let pronoun = if targets.len() == 1 { "it" } else { "them" };
         let message = format!("artifacts for {names} exist, but the build does not list {pronoun}");
-        problems.push(Problem::warning(Code::UnknownTarget, message).help(
-            "correct the list of the build, or request families with --linux-amdgpu-families",
-        ));
+        problems.push(Problem::warning(Code::UnknownTarget, message).help(format!(
+            "correct the list of the build, or request families with {}",
+            families_option(system)
+        )));
     }
 }
 
 pub(super) fn without_artifacts(manifest: &Manifest, request: &Request) -> (Targets, Problems) {
     let mut problems = Problems::new();
     let mode = request.mode.unwrap_or(Mode::Kpack);
-    let system = asked_system(request, None);
-    let asked = match system {
+    let system = packages_system(request, None);
+    let requested = match system {
         System::Linux => request.linux_families.as_ref(),
         System::Windows => request.windows_families.as_ref(),
     };
-    let built = asked
+    // In legacy mode, families are found by their artifacts, of which there are none.
+    let built = requested
         .map(|list| expand(manifest, Mode::Kpack, system, list, &[], &mut problems))
         .unwrap_or_default();
     let version = request.version.clone().unwrap_or_else(Version::unknown);
@@ -241,7 +236,7 @@ pub(super) fn without_artifacts(manifest: &Manifest, request: &Request) -> (Targ
         built,
         published,
         marked: false,
-        said: Vec::new(),
+        listed: Vec::new(),
         choice: Choice::CommandLine,
         axes: BTreeMap::new(),
         levels: BTreeMap::new(),
@@ -256,6 +251,7 @@ fn axes(manifest: &Manifest, catalog: &Catalog) -> BTreeMap<String, Vec<String>>
     manifest.families.axes.iter().map(|(name, all)| (name.clone(), values(all))).collect()
 }
 
+/// Returns the suffix, or none if it is invalid: [`check_suffix`] reports it.
 pub(super) fn suffix(request: &Request) -> &str {
     if request.suffix.chars().all(is_word) { &request.suffix } else { "" }
 }
@@ -265,12 +261,17 @@ fn is_word(c: char) -> bool {
 }
 
 pub(super) fn system(catalog: &Catalog, request: &Request) -> System {
-    asked_system(request, system_of(catalog))
+    packages_system(request, system_of(catalog))
 }
 
-fn asked_system(request: &Request, there: Option<System>) -> System {
+/// Option for the families of a system.
+pub(super) fn families_option(system: System) -> String {
+    format!("--{}-amdgpu-families", system.as_str())
+}
+
+fn packages_system(request: &Request, catalog_system: Option<System>) -> System {
     let tag = || request.platform_tag.as_ref().and_then(PlatformTags::system);
-    request.system.or(there).or_else(tag).unwrap_or(System::Linux)
+    request.system.or(catalog_system).or_else(tag).unwrap_or(System::Linux)
 }
 
 fn system_of(catalog: &Catalog) -> Option<System> {
@@ -286,24 +287,29 @@ fn system_of(catalog: &Catalog) -> Option<System> {
     (linux + windows > 0).then_some(if windows > linux { System::Windows } else { System::Linux })
 }
 
-fn check_system(request: &Request, system: System, there: Option<System>, problems: &mut Problems) {
-    if let Some(there) = there.filter(|there| *there != system) {
+fn check_system(
+    request: &Request,
+    system: System,
+    catalog_system: Option<System>,
+    problems: &mut Problems,
+) {
+    if let Some(catalog_system) = catalog_system.filter(|other| *other != system) {
         let message = format!(
             "--system {}: the binaries of the artifacts are for {}",
             system.as_str(),
-            there.as_str()
+            catalog_system.as_str()
         );
         let problem = Problem::usage(Code::OtherSystem, message);
         problems.push(problem.help("remove the option, or give artifacts of that system"));
     }
     let Some(tag) = &request.platform_tag else { return };
-    if tag.system().is_some_and(|of| of != system) {
+    if tag.system().is_some_and(|other| other != system) {
         let message = format!(
             "the platform tag {tag} is not for {}, the system of the packages",
             system.as_str()
         );
         let problem = Problem::usage(Code::OtherSystem, message);
-        problems.push(problem.help("remove it: rockpack computes it from the binaries"));
+        problems.push(problem.help("remove the tag: rockpack computes it from the binaries"));
     }
 }
 
@@ -324,15 +330,17 @@ fn version(catalog: &Catalog, request: &Request) -> Result<Version, Problem> {
         Problem::error(Code::ImpossibleVersion, e.to_string())
             .help("write it like 7.10.0, 7.10.0rc1 or 7.10.0.dev0+abc (PEP 440)")
     };
+    // Builds state the version of their packages only in newer releases. The ROCm version alone can
+    // be that of a release, so it becomes a development version.
     if let Some(text) = &catalog.build.package_version {
         return text.parse().map_err(impossible);
     }
     let Some(text) = catalog.build.version.as_deref() else {
         return Err(Problem::usage(
             Code::ImpossibleVersion,
-            "the version of the packages is unknown",
+            "the artifacts do not state a version",
         )
-        .help("give it: --version 7.2.0"));
+        .help("add the version of the packages, such as --version 7.2.0"));
     };
     let version: Result<Version, VersionError> = text.parse();
     version.map(|version| version.development()).map_err(impossible)
@@ -357,7 +365,7 @@ fn levels(
     levels
 }
 
-fn check_names(request: &Request, problems: &mut Problems) {
+fn check_suffix(request: &Request, problems: &mut Problems) {
     if !request.suffix.chars().all(is_word) {
         problems.push(
             Problem::usage(
@@ -372,22 +380,23 @@ fn check_names(request: &Request, problems: &mut Problems) {
     }
 }
 
-fn targets_there(manifest: &Manifest, catalog: &Catalog, target: Target) -> Vec<String> {
-    let takers: Vec<_> = manifest
+fn available_targets(manifest: &Manifest, catalog: &Catalog, target: Target) -> Vec<String> {
+    let by_gpu: Vec<_> = manifest
         .packages
         .values()
         .filter(|p| p.distribution_for(target).is_some_and(|d| d.per.is_by_gpu()))
         .collect();
-    let is_taken =
-        |id: &ArtifactId| takers.iter().any(|p| p.artifacts.iter().any(|r| *r.name == id.name));
+    let has_package =
+        |id: &ArtifactId| by_gpu.iter().any(|p| p.artifacts.iter().any(|r| *r.name == id.name));
     let ids = catalog
         .artifacts
         .iter()
         .map(|a| &a.id)
-        .filter(|id| !id.family.is_generic() && is_taken(id));
+        .filter(|id| !id.family.is_generic() && has_package(id));
     let ids = ids.filter(|id| !manifest.families.is_on_axis(id.family.base()));
     let mut targets: Vec<String> =
-        ids.map(|id| manifest.families.home(&id.family).to_owned()).collect();
+        ids.map(|id| manifest.families.target_of(&id.family).to_owned()).collect();
+    // Packages of kpack mode are for one ISA; artifacts of families or levels belong to no target.
     if target.mode == Mode::Kpack {
         targets.retain(|t| manifest.families.isas.keys().any(|isa| isa.as_str() == t));
     }
@@ -399,9 +408,9 @@ fn targets_there(manifest: &Manifest, catalog: &Catalog, target: Target) -> Vec<
 fn expand(
     manifest: &Manifest,
     mode: Mode,
-    of: System,
+    list_system: System,
     list: &[String],
-    there: &[String],
+    available: &[String],
     problems: &mut Problems,
 ) -> Vec<String> {
     let mut targets = Vec::new();
@@ -417,18 +426,18 @@ fn expand(
             problems.push(
                 Problem::usage(
                     Code::UnknownTarget,
-                    format!("--{}-amdgpu-families: `{name}` is not a family or ISA", of.as_str()),
+                    format!("{}: `{name}` is not a family or ISA", families_option(list_system)),
                 )
                 .help(hint),
             );
         } else if mode == Mode::Kpack {
             targets.extend(isas);
-        } else if there.iter().any(|t| t == base) {
+        } else if available.iter().any(|t| t == base) {
             targets.push(base.to_owned());
         } else {
-            // In legacy mode, an ISA selects its family.
+            // In legacy mode, a name selects the family with artifacts that contains all its ISAs.
             let family =
-                there.iter().find(|family| isas.iter().all(|isa| is_in(manifest, isa, family)));
+                available.iter().find(|family| isas.iter().all(|isa| is_in(manifest, isa, family)));
             targets.push(family.cloned().unwrap_or_else(|| base.to_owned()));
         }
     }
@@ -441,38 +450,50 @@ fn is_in(manifest: &Manifest, isa: &str, family: &str) -> bool {
     manifest.families.expand(family).iter().any(|i| i.as_str() == isa)
 }
 
-fn build_targets(manifest: &Manifest, catalog: &Catalog) -> Vec<String> {
-    let home = |target: &String| manifest.families.package_of(target).to_owned();
-    let mut targets: Vec<String> = catalog.build.targets.iter().map(home).collect();
+fn listed_targets(manifest: &Manifest, catalog: &Catalog) -> Vec<String> {
+    let target = |name: &String| manifest.families.package_of(name).to_owned();
+    let mut targets: Vec<String> = catalog.build.targets.iter().map(target).collect();
     sort(&mut targets);
     targets.dedup();
     targets
 }
 
-fn built(
+/// Lists of targets, of which the first that exists is built.
+struct Sources<'t> {
     choice: Choice,
-    asked: Option<&Vec<String>>,
-    said: &[String],
-    there: &[String],
-    others: &[&Place],
+    requested: Option<&'t Vec<String>>,
+    listed: &'t [String],
+    available: &'t [String],
+}
+
+fn built(
+    sources: &Sources<'_>,
+    manifest: &Manifest,
+    target: Target,
     problems: &mut Problems,
 ) -> Vec<String> {
-    let targets = match choice {
-        Choice::CommandLine => asked.cloned().unwrap_or_default(),
-        Choice::Build => said.to_vec(),
-        Choice::Everything => there.to_vec(),
+    let Sources { choice, requested, listed, available } = *sources;
+    let (targets, origin) = match choice {
+        Choice::CommandLine => (requested.cloned().unwrap_or_default(), "requested"),
+        Choice::Build => (listed.to_vec(), "listed by the build"),
+        Choice::Everything => return available.to_vec(),
     };
     let missing: Vec<&str> =
-        targets.iter().filter(|w| !there.contains(w)).map(String::as_str).collect();
+        targets.iter().filter(|target| !available.contains(target)).map(String::as_str).collect();
     if !missing.is_empty() {
-        let list = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
-        let message = format!("no artifact for {}, which is {}", missing.join(", "), choice.text());
+        let (verb, pronoun) = if missing.len() == 1 { ("is", "it") } else { ("are", "them") };
+        let message =
+            format!("{} {verb} {origin}, but no artifact is for {pronoun}", missing.join(", "));
+        let list = if available.is_empty() { "none".to_owned() } else { available.join(", ") };
         let problem = Problem::error(Code::MissingTarget, message).help(format!(
-            "request other families with --linux-amdgpu-families, or add the artifacts; the \
-             device artifacts are for {list}"
+            "request other families with {}, or add the artifacts; the device artifacts are for \
+             {list}",
+            families_option(target.system)
         ));
-        let label = "is for the other system alone";
-        problems.push(others.iter().fold(problem, |problem, place| problem.label(place, label)));
+        let other_lines = other_system::lines(manifest, target);
+        problems.push(other_lines.iter().fold(problem, |problem, place| {
+            problem.label(place, "this package is only for the other system")
+        }));
     }
-    targets.into_iter().filter(|target| there.contains(target)).collect()
+    targets.into_iter().filter(|target| available.contains(target)).collect()
 }

@@ -25,13 +25,13 @@ pub(super) fn catalog(lines: &str) -> Catalog {
     tree::catalog(lines, BuildFacts::default())
 }
 
-pub(super) struct Given {
+pub(super) struct Fixture {
     pub manifest: Manifest,
     pub catalog: Catalog,
     pub targets: Targets,
 }
 
-impl Given {
+impl Fixture {
     pub fn new(packages: &[String], entries: &str) -> Self {
         Self::of(&Case::new(packages, entries))
     }

@@ -93,7 +93,7 @@ fn allowing<'m>(
 /// A list of targets leaves out the others. Without one, every file has an owner.
 fn is_wanted(manifest: &Manifest, id: &ArtifactId, targets: &Targets) -> bool {
     let everything = targets.choice == Choice::Everything;
-    everything || id.family.is_generic() || targets.builds(manifest.families.home(&id.family))
+    everything || id.family.is_generic() || targets.builds(manifest.families.target_of(&id.family))
 }
 
 const MOST_IDLE: usize = 100;
@@ -110,7 +110,7 @@ fn idle_drop(rule: &DropRule, catalog: &Catalog, selected: &EntrySet<'_>) -> Opt
         .collect();
     let example = matched.iter().find(|item| selected.contains(item));
     let (label, help) = match (example, matched.is_empty(), scope.is_empty()) {
-        (Some(_), ..) if taken_and_dropped::is_of_a_whole(rule) => return None,
+        (Some(_), ..) if taken_and_dropped::drops_whole_artifact(rule) => return None,
         (Some(item), ..) => (
             format!(
                 "packages take all matches, such as `{}` of {}",
@@ -142,7 +142,7 @@ const IN_PACKAGES: &str = "add everywhere=#true to leave such files out of every
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resolve::tests::{Given, runtime};
+    use crate::resolve::tests::{Fixture, runtime};
 
     #[test]
     fn a_rule_drops_nothing_where_packages_take_what_it_matches_or_nothing_does() {
@@ -164,13 +164,13 @@ mod tests {
         ];
         for (line, takes, expected) in cases {
             let packages = [runtime("core", "artifact \"a\" \"lib\""), format!("{line}\n")];
-            let given = Given::new(&packages, entries);
-            let artifact = &given.catalog.artifacts[0];
+            let fixture = Fixture::new(&packages, entries);
+            let artifact = &fixture.catalog.artifacts[0];
             let taken = Item { artifact, entry: &artifact.entries[0] };
             assert_eq!(taken.entry.path.as_str(), "f");
-            let selected = EntrySet::from_items(&given.catalog, takes.then_some(&taken));
-            let rule = given.manifest.drops.iter().next().unwrap();
-            let problem = idle_drop(rule, &given.catalog, &selected);
+            let selected = EntrySet::from_items(&fixture.catalog, takes.then_some(&taken));
+            let rule = fixture.manifest.drops.iter().next().unwrap();
+            let problem = idle_drop(rule, &fixture.catalog, &selected);
             let label = problem.as_ref().map(|problem| problem.labels()[0].1.as_str());
             assert_eq!(label, expected, "{line}");
         }

@@ -260,7 +260,7 @@ fn no_path(near: Option<&str>) -> String {
 mod tests {
     use super::*;
     use crate::resolve::select::SelectionTrace;
-    use crate::resolve::tests::{Given, devel, runtime};
+    use crate::resolve::tests::{Fixture, devel, runtime};
 
     #[test]
     fn a_package_lacks_an_artifact_when_one_of_its_components_is_not_taken() {
@@ -277,14 +277,14 @@ mod tests {
             (devel("artifact \"a\" optional=\"-\""), &[], false),
         ];
         for (package, taken, expected) in cases {
-            let given = Given::new(std::slice::from_ref(&package), entries);
+            let fixture = Fixture::new(std::slice::from_ref(&package), entries);
             let mut matched = Matched::default();
-            for artifact in &given.catalog.artifacts {
+            for artifact in &fixture.catalog.artifacts {
                 if taken.contains(&&*artifact.id.to_string()) {
                     matched.admit(&artifact.id);
                 }
             }
-            let dists = given.dists();
+            let dists = fixture.dists();
             assert_eq!(lacks_artifact(dists[0].package, &matched), expected, "{package} {taken:?}");
         }
     }

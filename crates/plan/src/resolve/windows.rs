@@ -57,12 +57,12 @@ fn too_long<'a>(
 #[cfg(test)]
 mod tests {
     use super::{WindowsPaths, too_long};
-    use crate::resolve::tests::{Given, runtime, wheel};
+    use crate::resolve::tests::{Fixture, runtime, wheel};
 
     #[test]
     fn paths_may_be_as_long_as_windows_opens_them() {
-        let given =
-            Given::new(&[runtime("core", "artifact \"a\" \"lib\"")], "a_lib_generic f text f");
+        let fixture =
+            Fixture::new(&[runtime("core", "artifact \"a\" \"lib\"")], "a_lib_generic f text f");
         let limit = WindowsPaths { site_packages: 10, longest: 20 };
         let cases = [
             ("a/b/c/d/e", None),
@@ -74,7 +74,7 @@ mod tests {
             ("0123456789 01234567890 a", Some("01234567890")),
         ];
         for (installed, longest) in cases {
-            let wheel = wheel(&given.dists()[0], installed);
+            let wheel = wheel(&fixture.dists()[0], installed);
             let problem = too_long(limit, &wheel, wheel.members.iter());
             let message = problem.as_ref().map(base::source::Problem::message);
             let named = longest.map(|path| format!("x-core installs `{path}`, "));

@@ -1,4 +1,4 @@
-//! A project of a checkout.
+//! Draft of a `python-project` node for a directory of a checkout.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -15,28 +15,28 @@ use base::regular;
 
 /// Limit of a project's file in bytes, because it is read into memory.
 const LONGEST_FILE: u64 = 4 << 20;
-const TESTS: [&str; 2] = ["tests", "test"];
+const TEST_DIRECTORIES: [&str; 2] = ["tests", "test"];
 
 pub(super) struct DraftProject {
     /// Normalized name.
     pub name: String,
     /// Directory in the checkout.
-    below: PathBuf,
-    /// Requirements of build and package.
+    subdirectory: PathBuf,
+    /// Names of the distributions that the build and the package require.
     requires: BTreeSet<String>,
-    /// Variables that its build reads.
+    /// Environment variables in setup.py and CMakeLists.txt.
     variables: BTreeSet<String>,
-    /// Directory of tests.
-    tests: Option<&'static str>,
+    test_directory: Option<&'static str>,
 }
 
-/// Returns true for a directory with a build script.
+/// Returns whether a directory has a setup.py, or a pyproject.toml of a package.
 pub(super) fn is_project(directory: &Path) -> bool {
-    directory.join("setup.py").is_file() || read_settings(directory).is_some_and(|s| is_built(&s))
+    directory.join("setup.py").is_file()
+        || read_settings(directory).is_some_and(|s| describes_package(&s))
 }
 
-/// True for settings of a package: others are those of linters.
-fn is_built(settings: &Table) -> bool {
+/// Returns whether a pyproject.toml describes a package: others only configure programs.
+fn describes_package(settings: &Table) -> bool {
     ["project", "build-system"].iter().any(|name| settings.contains_key(*name))
 }
 
@@ -54,11 +54,12 @@ impl DraftProject {
             regular::read_to_string(directory.join(name), LONGEST_FILE).unwrap_or_default()
         };
         let (script, cmake) = (text("setup.py"), text("CMakeLists.txt"));
-        let last = || Some(directory.file_name()?.to_string_lossy().into_owned());
+        let directory_name = || Some(directory.file_name()?.to_string_lossy().into_owned());
         let name =
             in_table(&settings, "project", "name").and_then(Value::as_str).map(str::to_owned);
-        let name = name.or_else(|| value_of(&text("setup.cfg"), "name"));
-        let name = name.or_else(|| value_of(&script, "name")).or_else(last).unwrap_or_default();
+        let name = name.or_else(|| name_from_line(&text("setup.cfg"), false));
+        let name = name.or_else(|| name_from_line(&script, true));
+        let name = name.or_else(directory_name).unwrap_or_default();
         let lists = [("build-system", "requires"), ("project", "dependencies")];
         let lists =
             lists.iter().filter_map(|(table, key)| in_table(&settings, table, key)?.as_array());
@@ -68,19 +69,20 @@ impl DraftProject {
         variables.extend(reads::variables(&cmake));
         Ok(Some(Self {
             name: normalized(&name).unwrap_or(name),
-            below: directory.strip_prefix(checkout).unwrap_or(Path::new("")).to_owned(),
+            subdirectory: directory.strip_prefix(checkout).unwrap_or(Path::new("")).to_owned(),
             requires: requires.collect(),
             variables,
-            tests: tests(directory)?,
+            test_directory: test_directory(directory)?,
         }))
     }
 
-    /// Node of the manifest; `names` are its projects.
+    /// Writes the project as a `python-project` node. Of its requirements, only those in `names`, the
+    /// projects of the manifest, become an `after` line.
     pub fn node(&self, checkout: &str, names: &BTreeSet<String>) -> String {
-        let below = self.below.to_string_lossy();
+        let subdirectory = self.subdirectory.to_string_lossy();
         let mut source = format!("source {}", quoted(checkout));
-        if !below.is_empty() {
-            let _ = write!(source, " subdirectory={}", quoted(&below));
+        if !subdirectory.is_empty() {
+            let _ = write!(source, " subdirectory={}", quoted(&subdirectory));
         }
         let mut lines = vec![source];
         let after =
@@ -98,11 +100,14 @@ impl DraftProject {
         for name in &self.variables {
             lines.push(format!("// env {} {}", quoted(name), quoted(reads::likely_value(name))));
         }
-        if let Some(tests) = self.tests {
-            let place =
-                if below.is_empty() { tests.to_owned() } else { format!("{below}/{tests}") };
+        // A brace in the path would begin a placeholder.
+        if let Some(tests) = self.test_directory.filter(|_| !subdirectory.contains(['{', '}'])) {
+            let place = match &*subdirectory {
+                "" => format!("{{source}}/{tests}"),
+                subdirectory => format!("{{source}}/{subdirectory}/{tests}"),
+            };
             lines.push("test-requires \"pytest\"".to_owned());
-            lines.push(format!(r#"test "{{python}}" "-m" "pytest" "{{source}}/{place}""#));
+            lines.push(format!(r#"test "{{python}}" "-m" "pytest" {}"#, quoted(&place)));
         }
         let lines: Vec<String> = lines.iter().map(|line| format!("    {line}\n")).collect();
         format!("python-project {} {{\n{}}}\n", quoted(&self.name), lines.concat())
@@ -113,18 +118,20 @@ fn in_table<'t>(settings: &'t Table, table: &str, key: &str) -> Option<&'t Value
     settings.get(table)?.get(key)
 }
 
-/// Value of `key = value` or `key="value"` at the beginning of a line.
-fn value_of(text: &str, key: &str) -> Option<String> {
-    let line = text
-        .lines()
-        .map(str::trim)
-        .find_map(|line| line.strip_prefix(key)?.trim_start().strip_prefix('=').map(str::trim))?;
-    let value = line.trim_end_matches(',').trim_matches(['"', '\'']);
-    normalized(value)
+/// Returns the name in the first line `name = NAME` of a setup.cfg, or `name="NAME"` of a setup.py, at
+/// any indentation. In a setup.py, other expressions than a string give none.
+fn name_from_line(text: &str, is_python: bool) -> Option<String> {
+    let value = text.lines().map(str::trim).find_map(|line| {
+        line.strip_prefix("name")?.trim_start().strip_prefix('=').map(str::trim)
+    })?;
+    let value = value.trim_end_matches(',').trim_end();
+    let in_quotes =
+        ['"', '\''].into_iter().find_map(|quote| value.strip_prefix(quote)?.strip_suffix(quote));
+    normalized(if is_python { in_quotes? } else { in_quotes.unwrap_or(value) })
 }
 
-fn tests(directory: &Path) -> io::Result<Option<&'static str>> {
-    for name in TESTS {
+fn test_directory(directory: &Path) -> io::Result<Option<&'static str>> {
+    for name in TEST_DIRECTORIES {
         let place = directory.join(name);
         let is_test = |entry: &fs::DirEntry| {
             let file = entry.file_name().to_string_lossy().into_owned();

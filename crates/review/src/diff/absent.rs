@@ -21,12 +21,14 @@ impl<'s, 'a> Absences<'s, 'a> {
         Self { old: side_reasons(old), new: side_reasons(new), pairs }
     }
 
-    pub(crate) fn why_gone(&self, package: usize, file: &File<'_>) -> Option<String> {
+    /// Returns the reason why the new package lacks a file of the old one.
+    pub(crate) fn reason_in_new(&self, package: usize, file: &File<'_>) -> Option<String> {
         let reasons = &self.new[self.pairs.new_of[package]?];
         Some((*reasons.get(file.path).filter(|_| file.area == Area::Platform)?).to_owned())
     }
 
-    pub(crate) fn why_not_there(&self, package: usize, file: &File<'_>) -> Option<String> {
+    /// Returns the reason why the old package lacked a file of the new one.
+    pub(crate) fn reason_in_old(&self, package: usize, file: &File<'_>) -> Option<String> {
         let reasons = &self.old[self.pairs.old_of[package]?];
         let reason = reasons.get(file.path).filter(|_| file.area == Area::Platform)?;
         Some(without_lines(reason).into_owned())
@@ -72,7 +74,7 @@ pub(super) fn changes(
 
 /// Restores the names in the reason of paths that have it with the same names.
 fn name(
-    found: &mut [(usize, Difference, String)],
+    changes: &mut [(usize, Difference, String)],
     old: &Contents<'_>,
     new: &Contents<'_>,
     pairs: &Pairs,
@@ -82,7 +84,7 @@ fn name(
         let new_absent = new.packages[package].absent;
         (all_reasons(old_absent.unwrap_or_default()), all_reasons(new_absent.unwrap_or_default()))
     };
-    let packages: BTreeSet<usize> = found.iter().map(|(package, ..)| *package).collect();
+    let packages: BTreeSet<usize> = changes.iter().map(|(package, ..)| *package).collect();
     let reasons: HashMap<usize, _> = packages.into_iter().map(|p| (p, reasons_of(p))).collect();
     let full = |package: usize, difference: &Difference, path: &str| {
         let (old_reasons, new_reasons) = reasons.get(&package)?;
@@ -94,13 +96,13 @@ fn name(
         Some(reasons.iter().map(|reason| &**reason).collect::<Vec<_>>().join("; "))
     };
     let mut groups: HashMap<(usize, Difference), BTreeSet<String>> = HashMap::new();
-    for (package, difference, path) in &*found {
+    for (package, difference, path) in &*changes {
         groups
             .entry((*package, difference.clone()))
             .or_default()
             .extend(full(*package, difference, path));
     }
-    for (package, difference, _) in found {
+    for (package, difference, _) in changes {
         let Some(names) = groups.get(&(*package, difference.clone())) else { continue };
         if let Difference::Absent { reason } | Difference::WasAbsent { reason } = difference
             && let Some(one) = names.first().filter(|_| names.len() == 1)

@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use indexmap::IndexMap;
 
@@ -7,10 +7,10 @@ use super::compare::Comparison;
 use super::contents::{Area, Contents, EntryContent, File, Package};
 use super::difference::Difference;
 use super::losses::{self, Compared};
-use super::moves::{At, Left, Move};
+use super::moves::{At, Move, Unpaired};
 use super::pair::{self, Pairs};
 use super::places::{FileChange, change};
-use super::translate::Translation;
+use super::translate::Translations;
 use super::{Diff, Extent, FORMAT, FieldChange, PackageChange, Renamed, Side};
 use super::{facts, fields, group, moved, remarks, repeated, unowned};
 use plan::Step;
@@ -19,26 +19,26 @@ pub(super) fn diff(old: &Contents<'_>, new: &Contents<'_>) -> Diff {
     let pairs = pair::pairs(old, new);
     let package_pairs: Vec<_> =
         pairs.indices().map(|(i, j)| (&old.packages[i], &new.packages[j])).collect();
-    let translation = Translation::new(package_pairs.iter().copied());
-    let words = (&translation, &translation.inverse());
+    let directories = package_pairs.iter().filter_map(|(o, n)| o.platform_dir.zip(n.platform_dir));
+    let translations = Translations::new(directories);
     let mut sides = Sides {
         old,
         new,
         pairs: &pairs,
-        words,
-        found: vec![ChangedPackage::default(); pairs.slots()],
+        translations: &translations,
+        changed_packages: vec![ChangedPackage::default(); pairs.slots()],
     };
-    let mut leftovers = sides.compare();
-    let moves = leftovers.moves(old, new);
+    let mut unpaired = sides.compare();
+    let moves = unpaired.moves(old, new);
     let absences = Absences::new(old, new, &pairs);
-    let grouped = moved::grouped(old, new, words, &moves, &absences);
-    sides.left_over(&leftovers, &moves, &absences);
-    sides.left_out();
+    let grouped = moved::grouped(old, new, &translations, &moves, &absences);
+    sides.add_unpaired_files(&unpaired, &moves, &absences);
+    sides.add_absences();
     let (old_total, new_total) = sides.totals();
     let mut packages: Vec<PackageChange> =
-        (0..pairs.slots()).filter_map(|slot| sides.package(slot)).collect();
-    let (leftovers, moves) = (&leftovers, &moves[..]);
-    let compared = Compared { old, new, pairs: &pairs, left: leftovers, moves, changed: &packages };
+        (0..pairs.slots()).filter_map(|slot| sides.take_package_change(slot)).collect();
+    let (unpaired, moves) = (&unpaired, &moves[..]);
+    let compared = Compared { old, new, pairs: &pairs, unpaired, moves, changed: &packages };
     let losses = losses::find(&compared);
     repeated::shorten(&mut packages, [old, new]);
     Diff {
@@ -46,7 +46,7 @@ pub(super) fn diff(old: &Contents<'_>, new: &Contents<'_>) -> Diff {
         old: side(old, new),
         new: side(new, old),
         losses,
-        directories: directories(&package_pairs),
+        directories: renamed_directories(&translations),
         moved: grouped,
         same: pairs.slots() - packages.len(),
         packages,
@@ -62,149 +62,164 @@ pub(super) fn diff(old: &Contents<'_>, new: &Contents<'_>) -> Diff {
 struct ChangedPackage {
     fields: Vec<FieldChange>,
     changes: IndexMap<Difference, Vec<FileChange>>,
-    /// Comparisons subtract edits: plans count sizes before.
-    edits: i64,
+    /// Bytes that relinking adds to the files of the finished side, compared with the planned one.
+    /// [`extent`] subtracts them from the finished side, because plans have the sizes of the sources.
+    relinked_bytes: i64,
     moved: bool,
 }
 
-/// One slot for each new package, then for each removed one.
+/// Both sides of a comparison, with the changes of each package.
 struct Sides<'s, 'a> {
     old: &'s Contents<'a>,
     new: &'s Contents<'a>,
     pairs: &'s Pairs,
-    words: (&'s Translation<'a>, &'s Translation<'a>),
-    found: Vec<ChangedPackage>,
+    translations: &'s Translations<'a>,
+    /// By slot: one for each new package, then one for each removed package.
+    changed_packages: Vec<ChangedPackage>,
 }
 
 impl<'a> Sides<'_, 'a> {
-    fn compare(&mut self) -> Left {
-        let mut leftovers = Left::default();
+    fn compare(&mut self) -> Unpaired {
+        let mut unpaired = Unpaired::default();
         let file_places = |packages: &[Package<'_>], package: usize| {
             (0..packages[package].files.len()).map(move |file| At { package, file })
         };
-        for (index, was) in self.pairs.old_of.iter().enumerate() {
-            match was {
-                Some(was) => self.pair(*was, index, &mut leftovers),
-                None => leftovers.come.extend(file_places(&self.new.packages, index)),
+        for (index, old_index) in self.pairs.old_of.iter().enumerate() {
+            match old_index {
+                Some(old_index) => self.compare_packages(*old_index, index, &mut unpaired),
+                None => unpaired.added.extend(file_places(&self.new.packages, index)),
             }
         }
         for index in self.pairs.vanished() {
-            leftovers.gone.extend(file_places(&self.old.packages, index));
+            unpaired.removed.extend(file_places(&self.old.packages, index));
         }
-        leftovers
+        unpaired
     }
 
-    fn pair(&mut self, was: usize, is: usize, left: &mut Left) {
-        let (old, new) = (&self.old.packages[was], &self.new.packages[is]);
-        self.found[is].fields = fields::differences((self.old, old), (self.new, new), self.words.0);
-        let mut comparison = Comparison::new(old, new, self.words);
-        let mut before: HashMap<_, usize> = HashMap::with_capacity(old.files.len());
-        before.extend(
+    fn compare_packages(&mut self, old_index: usize, new_index: usize, unpaired: &mut Unpaired) {
+        let (old, new) = (&self.old.packages[old_index], &self.new.packages[new_index]);
+        self.changed_packages[new_index].fields =
+            fields::differences((self.old, old), (self.new, new), &self.translations.forward);
+        let mut comparison = Comparison::new(old, new, self.translations);
+        let mut old_by_path: HashMap<_, usize> = HashMap::with_capacity(old.files.len());
+        old_by_path.extend(
             old.files.iter().enumerate().map(|(index, file)| ((file.area, file.path), index)),
         );
         let mut paired = vec![false; old.files.len()];
-        for (file, now) in new.files.iter().enumerate() {
-            let Some(index) =
-                before.get(&(now.area, now.path)).copied().filter(|index| !paired[*index])
-            else {
-                left.come.push(At { package: is, file });
+        for (file, new_file) in new.files.iter().enumerate() {
+            let new_place = At { package: new_index, file };
+            let key = (new_file.area, new_file.path);
+            let Some(index) = old_by_path.get(&key).copied().filter(|index| !paired[*index]) else {
+                unpaired.added.push(new_place);
                 continue;
             };
             paired[index] = true;
-            let then = &old.files[index];
-            match (then.content, now.content) {
-                (EntryContent::Link(_), EntryContent::Planned(_)) if now.origin().is_some() => {
-                    left.filled.push((At { package: was, file: index }, At { package: is, file }));
+            let old_place = At { package: old_index, file: index };
+            let old_file = &old.files[index];
+            match (old_file.content, new_file.content) {
+                (EntryContent::Link(_), EntryContent::Planned(_))
+                    if new_file.origin().is_some() =>
+                {
+                    unpaired.filled.push((old_place, new_place));
                 }
-                (EntryContent::Planned(_), EntryContent::Link(_)) if then.origin().is_some() => {
-                    left.emptied.push((At { package: was, file: index }, At { package: is, file }));
+                (EntryContent::Planned(_), EntryContent::Link(_))
+                    if old_file.origin().is_some() =>
+                {
+                    unpaired.emptied.push((old_place, new_place));
                 }
-                _ => self.changed(&mut comparison, is, then, now),
+                _ => self.compare_files(&mut comparison, new_index, old_file, new_file),
             }
         }
-        let unpaired = paired.iter().enumerate().filter(|(_, paired)| !**paired);
-        left.gone.extend(unpaired.map(|(file, _)| At { package: was, file }));
+        let without_pair = paired.iter().enumerate().filter(|(_, paired)| !**paired);
+        unpaired.removed.extend(without_pair.map(|(file, _)| At { package: old_index, file }));
     }
 
-    fn changed(
+    fn compare_files(
         &mut self,
         comparison: &mut Comparison<'_, 'a>,
         slot: usize,
-        then: &File<'a>,
-        now: &File<'a>,
+        old: &File<'a>,
+        new: &File<'a>,
     ) {
-        self.found[slot].edits += match (then.content, now.content) {
+        self.changed_packages[slot].relinked_bytes += match (old.content, new.content) {
             (EntryContent::Planned(Step::Relink { .. }), EntryContent::Built(_)) => {
-                now.size.cast_signed() - then.size.cast_signed()
+                new.size.cast_signed() - old.size.cast_signed()
             }
             (EntryContent::Built(_), EntryContent::Planned(Step::Relink { .. })) => {
-                then.size.cast_signed() - now.size.cast_signed()
+                old.size.cast_signed() - new.size.cast_signed()
             }
             _ => 0,
         };
-        for difference in comparison.files(then, now) {
+        for difference in comparison.files(old, new) {
             if difference == Difference::Text
-                && let Some(fields) = data(then, now, comparison)
+                && let Some(fields) = facts_difference(old, new, comparison)
             {
-                merge(&mut self.found[slot].fields, fields);
+                merge(&mut self.changed_packages[slot].fields, fields);
                 continue;
             }
-            let change = change(comparison.new, Some(then), Some(now));
-            self.found[slot].changes.entry(difference).or_default().push(change);
+            self.add(slot, difference, change(comparison.new, Some(old), Some(new)));
         }
     }
 
-    fn left_over(&mut self, left: &Left, moves: &[Move], absences: &Absences<'_, '_>) {
+    fn add_unpaired_files(
+        &mut self,
+        unpaired: &Unpaired,
+        moves: &[Move],
+        absences: &Absences<'_, '_>,
+    ) {
         let unowned = unowned::reasons(self.new);
         for (from, to) in moves {
             let slot = self.pairs.slot(from.package);
-            (self.found[slot].moved, self.found[to.package].moved) = (true, true);
+            self.changed_packages[slot].moved = true;
+            self.changed_packages[to.package].moved = true;
         }
-        let dead = left.directories(self.old, self.new, moves);
-        for at in left.gone.iter().filter(|at| !dead.gone.contains(at)) {
+        let implied = unpaired.implied_directories(self.old, self.new, moves);
+        for at in unpaired.removed.iter().filter(|at| !implied.removed.contains(at)) {
             let (package, slot) = (&self.old.packages[at.package], self.pairs.slot(at.package));
             let file = &package.files[at.file];
             let unowned = file.origin().and_then(|origin| unowned.get(origin)).map(|reason| {
-                let why = if reason.is_empty() { String::new() } else { format!(": {reason}") };
-                format!("unowned now{why}")
+                let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+                format!("unowned now{reason}")
             });
-            let now = unowned
-                .or_else(|| absences.why_gone(at.package, file))
-                .or_else(|| self.why_gone(package, file));
-            self.add(slot, Difference::Vanished { now }, change(package, Some(file), None));
+            // From the most to the least specific: an unowned file is an error of the new side, an
+            // absence names the file, and the manifest has a rule for it.
+            let reason = unowned
+                .or_else(|| absences.reason_in_new(at.package, file))
+                .or_else(|| self.reason_of_manifest(package, file));
+            self.add(slot, Difference::Vanished { now: reason }, change(package, Some(file), None));
         }
-        for at in left.come.iter().filter(|at| !dead.come.contains(at)) {
+        for at in unpaired.added.iter().filter(|at| !implied.added.contains(at)) {
             let package = &self.new.packages[at.package];
             let file = &package.files[at.file];
-            let reason = absences.why_not_there(at.package, file);
+            let reason = absences.reason_in_old(at.package, file);
             self.add(
                 at.package,
                 Difference::Appeared { was: reason },
                 change(package, None, Some(file)),
             );
         }
-        for (from, to) in left.filled.iter().chain(&left.emptied) {
-            let (then, now) = (
+        for (from, to) in unpaired.filled.iter().chain(&unpaired.emptied) {
+            let (old_file, new_file) = (
                 &self.old.packages[from.package].files[from.file],
                 &self.new.packages[to.package].files[to.file],
             );
-            let step = Difference::Step { old: then.kind(), new: now.kind() };
+            let step = Difference::Step { old: old_file.kind(), new: new_file.kind() };
             self.add(
                 to.package,
                 step,
-                change(&self.new.packages[to.package], Some(then), Some(now)),
+                change(&self.new.packages[to.package], Some(old_file), Some(new_file)),
             );
         }
     }
 
-    fn why_gone(&self, package: &Package<'_>, file: &File<'_>) -> Option<String> {
-        let is_of_artifact =
+    fn reason_of_manifest(&self, package: &Package<'_>, file: &File<'_>) -> Option<String> {
+        let can_have_reason =
             file.area == Area::Platform && !matches!(file.content, EntryContent::Directory);
-        let name = package.package.filter(|_| is_of_artifact)?;
+        let name = package.package.filter(|_| can_have_reason)?;
         self.new.reasons.and_then(|reasons| reasons.0(name, file.path))
     }
 
-    fn left_out(&mut self) {
+    fn add_absences(&mut self) {
         for (slot, difference, path) in absent::changes(self.old, self.new, self.pairs) {
             self.add(
                 slot,
@@ -222,12 +237,12 @@ impl<'a> Sides<'_, 'a> {
     }
 
     fn add(&mut self, slot: usize, difference: Difference, change: FileChange) {
-        self.found[slot].changes.entry(difference).or_default().push(change);
+        self.changed_packages[slot].changes.entry(difference).or_default().push(change);
     }
 
     fn totals(&self) -> (Extent, Extent) {
         let mut totals = (Extent::default(), Extent::default());
-        for (slot, found) in self.found.iter().enumerate() {
+        for (slot, changed) in self.changed_packages.iter().enumerate() {
             let (old_index, new_index) = self.pairs.of_slot(slot);
             let sides = [
                 (&mut totals.0, old_index.map(|i| &self.old.packages[i])),
@@ -235,24 +250,25 @@ impl<'a> Sides<'_, 'a> {
             ];
             for (total, package) in sides {
                 let Extent { files, size } =
-                    package.map(|p| extent(p, found.edits)).unwrap_or_default();
+                    package.map(|p| extent(p, changed.relinked_bytes)).unwrap_or_default();
                 *total = Extent { files: total.files + files, size: total.size + size };
             }
         }
         totals
     }
 
-    fn package(&mut self, slot: usize) -> Option<PackageChange> {
+    /// Removes the changes of a package from its slot; `None` if it is unchanged.
+    fn take_package_change(&mut self, slot: usize) -> Option<PackageChange> {
         let (old_index, new_index) = self.pairs.of_slot(slot);
         let (old, new) =
             (old_index.map(|i| &self.old.packages[i]), new_index.map(|i| &self.new.packages[i]));
-        let ChangedPackage { fields, changes, edits, moved } =
-            std::mem::take(&mut self.found[slot]);
+        let ChangedPackage { fields, changes, relinked_bytes, moved } =
+            std::mem::take(&mut self.changed_packages[slot]);
         let changes = group::changes(old, new, changes);
-        let (before, after) = (old.map(Package::title), new.map(Package::title));
-        let renamed = before.is_some() && after.is_some() && before != after;
-        let alone = old.is_none() || new.is_none();
-        if fields.is_empty() && changes.is_empty() && !renamed && !alone && !moved {
+        let (old_title, new_title) = (old.map(Package::title), new.map(Package::title));
+        let is_renamed = old_title.is_some() && new_title.is_some() && old_title != new_title;
+        let is_one_sided = old.is_none() || new.is_none();
+        if fields.is_empty() && changes.is_empty() && !is_renamed && !is_one_sided && !moved {
             return None;
         }
         let either = new.or(old)?;
@@ -261,45 +277,48 @@ impl<'a> Sides<'_, 'a> {
         };
         Some(PackageChange {
             title: either.title(),
-            was: before.filter(|_| renamed),
+            was: old_title.filter(|_| is_renamed),
             package: first_value(|p| p.package.map(ToString::to_string)),
             variant: first_value(|p| p.variant.map(str::to_owned)),
-            old: old.map(|p| extent(p, edits)),
-            new: new.map(|p| extent(p, edits)),
+            old: old.map(|p| extent(p, relinked_bytes)),
+            new: new.map(|p| extent(p, relinked_bytes)),
             fields,
             changes,
         })
     }
 }
 
-fn extent(package: &Package<'_>, edits: i64) -> Extent {
+fn extent(package: &Package<'_>, relinked_bytes: i64) -> Extent {
     let (files, size) = package.extent();
     let built = package.files.iter().any(|file| matches!(file.content, EntryContent::Built(_)));
-    Extent { files, size: if built { size.saturating_add_signed(-edits) } else { size } }
+    Extent { files, size: if built { size.saturating_add_signed(-relinked_bytes) } else { size } }
 }
 
-fn data(
-    then: &File<'_>,
-    now: &File<'_>,
+/// Returns the differences of a module with facts as fields; `None` for other files.
+fn facts_difference(
+    old: &File<'_>,
+    new: &File<'_>,
     comparison: &Comparison<'_, '_>,
 ) -> Option<Vec<FieldChange>> {
-    if now.path.rsplit('/').next() != Some(facts::FILE) {
+    if new.path.rsplit('/').next() != Some(facts::FILE) {
         return None;
     }
-    let (then, now) = (then.text()?, now.text()?);
+    let (old_text, new_text) = (old.text()?, new.text()?);
     facts::difference(
-        &comparison.words.0.text(&then, comparison.old.version, comparison.new.version),
-        &now,
+        &comparison.translations.forward.text(
+            &old_text,
+            comparison.old.version,
+            comparison.new.version,
+        ),
+        &new_text,
     )
 }
 
+/// Adds fields. Skips equal ones: METADATA and the module of facts have some in common, and the
+/// difference shows them once.
 fn merge(fields: &mut Vec<FieldChange>, more: Vec<FieldChange>) {
     for field in more {
-        if !fields.iter().any(|known| {
-            known.field == field.field
-                && known.added == field.added
-                && known.removed == field.removed
-        }) {
+        if !fields.contains(&field) {
             fields.push(field);
         }
     }
@@ -309,19 +328,13 @@ fn side(side: &Contents<'_>, other: &Contents<'_>) -> Side {
     Side {
         label: side.label.clone(),
         version: side.version.map(ToString::to_string),
+        // Built packages do not record it: the mode of one side alone would look like a change.
         mode: side.mode.filter(|_| other.mode.is_some()),
         platform_tag: side.platform_tag.map(str::to_owned),
     }
 }
 
-fn directories(same: &[(&Package<'_>, &Package<'_>)]) -> Vec<Renamed> {
-    let pairs = same
-        .iter()
-        .filter_map(|(old, new)| old.platform_dir.zip(new.platform_dir))
-        .filter(|(old, new)| old != new);
-    let renamed: BTreeMap<&str, &str> = pairs.collect();
-    renamed
-        .into_iter()
-        .map(|(old, new)| Renamed { old: old.to_owned(), new: new.to_owned() })
-        .collect()
+fn renamed_directories(translations: &Translations<'_>) -> Vec<Renamed> {
+    let directories = translations.forward.directories();
+    directories.map(|(old, new)| Renamed { old: old.to_owned(), new: new.to_owned() }).collect()
 }

@@ -4,7 +4,7 @@ use super::built::Built;
 use super::contents::{Area, EntryContent, File, Package};
 use super::difference::Difference;
 use super::rpath::{self, FileRpath};
-use super::translate::Translation;
+use super::translate::Translations;
 use binary::elf::stub::StubMachine;
 use binary::loader::Linked;
 use catalog::Origin;
@@ -13,7 +13,7 @@ use plan::Step;
 pub(super) struct Comparison<'c, 'a> {
     pub old: &'c Package<'a>,
     pub new: &'c Package<'a>,
-    pub words: (&'c Translation<'a>, &'c Translation<'a>),
+    pub translations: &'c Translations<'a>,
     /// One rule edits thousands of files.
     rpaths: HashMap<(&'a str, &'a str, &'a str), Option<Difference>>,
 }
@@ -22,9 +22,9 @@ impl<'c, 'a> Comparison<'c, 'a> {
     pub fn new(
         old: &'c Package<'a>,
         new: &'c Package<'a>,
-        words: (&'c Translation<'a>, &'c Translation<'a>),
+        translations: &'c Translations<'a>,
     ) -> Self {
-        Self { old, new, words, rpaths: HashMap::new() }
+        Self { old, new, translations, rpaths: HashMap::new() }
     }
 
     /// None if only the version differs.
@@ -133,7 +133,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
     ) -> Option<Difference> {
         let (directory, same_place) =
             (parent(new.path), old.path == new.path && old.area == new.area);
-        if was == is && same_place && self.words.0.is_identity() {
+        if was == is && same_place && self.translations.forward.is_identity() {
             return None;
         }
         if same_place
@@ -146,7 +146,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
         let difference = rpath::difference(
             &FileRpath { rpath: was, file: &old_path },
             &FileRpath { rpath: is, file: &new_path },
-            self.words.0,
+            &self.translations.forward,
         );
         if same_place && new.area == Area::Platform {
             self.rpaths.insert((was, is, directory), difference.clone());
@@ -155,11 +155,14 @@ impl<'c, 'a> Comparison<'c, 'a> {
     }
 
     fn target(&self, old: &File<'a>, was: &str, new: &File<'a>, is: &str) -> Option<Difference> {
-        let translated = self.words.0.path(was);
+        let translated = self.translations.forward.path(was);
         if translated == is {
             return None;
         }
-        let from = rpath::resolve_link(&self.words.0.path(&self.old.installed(old)), &translated);
+        let from = rpath::resolve_link(
+            &self.translations.forward.path(&self.old.installed(old)),
+            &translated,
+        );
         let new_target = rpath::resolve_link(&self.new.installed(new), is);
         let below_platform_dir = |path: String| {
             path.strip_prefix(self.new.platform_dir.unwrap_or_default())
@@ -179,7 +182,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
         (soname, needed, rpath): (&str, &str, &str),
         (new_soname, new_needed, new_rpath): (&str, &str, &str),
     ) -> Option<Difference> {
-        let from = self.words.0.path(rpath);
+        let from = self.translations.forward.path(rpath);
         if (soname, needed, &*from) == (new_soname, new_needed, new_rpath) {
             return None;
         }
@@ -194,7 +197,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
     }
 
     fn text(&self, was: &str, is: &str) -> Option<Difference> {
-        (was != is && self.words.0.text(was, self.old.version, self.new.version) != is)
+        (was != is && self.translations.forward.text(was, self.old.version, self.new.version) != is)
             .then_some(Difference::Text)
     }
 
@@ -241,8 +244,8 @@ impl<'c, 'a> Comparison<'c, 'a> {
     fn rendered(&self, text: &str, bytes: Built<'_>, side: Side) -> Option<Difference> {
         let has_bytes = |text: &str| crc32fast::hash(text.as_bytes()) == bytes.bytes.crc32;
         let translated = || match side {
-            Side::Old => self.words.0.text(text, self.old.version, self.new.version),
-            Side::New => self.words.1.text(text, self.new.version, self.old.version),
+            Side::Old => self.translations.forward.text(text, self.old.version, self.new.version),
+            Side::New => self.translations.inverse.text(text, self.new.version, self.old.version),
         };
         (!has_bytes(text) && !has_bytes(&translated())).then_some(Difference::Text)
     }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::PackageChange;
 use super::contents::{Contents, Package};
-use super::moves::{Left, Move};
+use super::moves::{Move, Unpaired};
 use super::pair::Pairs;
 use plan::Lost;
 use plan::Note;
@@ -120,7 +120,7 @@ pub(super) struct Compared<'s, 'a> {
     pub old: &'s Contents<'a>,
     pub new: &'s Contents<'a>,
     pub pairs: &'s Pairs,
-    pub left: &'s Left,
+    pub unpaired: &'s Unpaired,
     pub moves: &'s [Move],
     pub changed: &'s [PackageChange],
 }

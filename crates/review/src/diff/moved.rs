@@ -11,7 +11,7 @@ use super::difference::Difference;
 use super::group::of_package;
 use super::moves::Move;
 use super::places::{FileChange, Place, Universe, change, places};
-use super::translate::Translation;
+use super::translate::Translations;
 use super::{Moved, MovedEnd};
 
 /// Common properties of a group.
@@ -35,33 +35,36 @@ const MOST_PLACES: usize = 8;
 pub(super) fn grouped<'a>(
     old: &Contents<'a>,
     new: &Contents<'a>,
-    words: (&Translation<'a>, &Translation<'a>),
+    translations: &Translations<'a>,
     moves: &[Move],
     absences: &Absences<'_, '_>,
 ) -> Vec<Moved> {
     let mut comparisons: HashMap<(usize, usize), Comparison<'_, 'a>> = HashMap::new();
     let mut groups: IndexMap<Key, Vec<FileChange>> = IndexMap::new();
-    for (left, come) in moves {
-        let (old_package, new_package) = (&old.packages[left.package], &new.packages[come.package]);
-        let (then, now) = (&old_package.files[left.file], &new_package.files[come.file]);
+    for (old_place, new_place) in moves {
+        let (old_package, new_package) =
+            (&old.packages[old_place.package], &new.packages[new_place.package]);
+        let (old_file, new_file) =
+            (&old_package.files[old_place.file], &new_package.files[new_place.file]);
         let comparison = comparisons
-            .entry((left.package, come.package))
-            .or_insert_with(|| Comparison::new(old_package, new_package, words));
-        let also: Vec<String> = comparison.files(then, now).iter().filter_map(aside).collect();
-        let (before, after) = (old_package.shown(then), new_package.shown(now));
+            .entry((old_place.package, new_place.package))
+            .or_insert_with(|| Comparison::new(old_package, new_package, translations));
+        let also: Vec<String> =
+            comparison.files(old_file, new_file).iter().filter_map(aside).collect();
+        let (before, after) = (old_package.shown(old_file), new_package.shown(new_file));
         let (x, y) = if before == after { ("", "") } else { apart(&before, &after) };
         let key = Key {
-            from: left.package,
-            to: come.package,
+            from: old_place.package,
+            to: new_place.package,
             old: x.to_owned(),
             new: y.to_owned(),
-            reason: absences.why_gone(left.package, then),
+            reason: absences.reason_in_new(old_place.package, old_file),
         };
         let old_path = (before != after).then(|| before.into_owned());
         groups.entry(key).or_default().push(FileChange {
             was: old_path,
             also,
-            ..change(new_package, Some(then), Some(now))
+            ..change(new_package, Some(old_file), Some(new_file))
         });
     }
     let mut universes: HashMap<usize, Universe<'a>> = HashMap::new();

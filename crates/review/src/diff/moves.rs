@@ -10,25 +10,28 @@ pub(super) struct At {
     pub file: usize,
 }
 
+/// Files without a counterpart under the same path of the paired package.
 #[derive(Debug, Default)]
-pub(super) struct Left {
-    pub gone: Vec<At>,
-    pub come: Vec<At>,
-    /// Links that became files.
+pub(super) struct Unpaired {
+    pub removed: Vec<At>,
+    pub added: Vec<At>,
+    /// Links that became files. The file can have moved here from another package, so it counts as
+    /// a changed step only if no move explains it.
     pub filled: Vec<Move>,
-    /// Files that became links.
+    /// Files that became links, likewise: the file can have moved to another package.
     pub emptied: Vec<Move>,
 }
 
+/// Removed and added directories with removed or added files, which list them already.
 #[derive(Debug, Default)]
-pub(super) struct Dead {
-    pub gone: HashSet<At>,
-    pub come: HashSet<At>,
+pub(super) struct ImpliedDirectories {
+    pub removed: HashSet<At>,
+    pub added: HashSet<At>,
 }
 
 pub(super) type Move = (At, At);
 
-impl Left {
+impl Unpaired {
     /// Most certain first: equal source and path, source, path, bytes.
     pub fn moves(&mut self, old: &Contents<'_>, new: &Contents<'_>) -> Vec<Move> {
         let old_file = |at: &At| PlacedFile {
@@ -40,30 +43,30 @@ impl Left {
             file: &new.packages[at.package].files[at.file],
         };
         let mut moves = Vec::new();
-        moves.extend(joined(
-            &mut self.gone,
-            &mut self.come,
+        moves.extend(take_pairs(
+            &mut self.removed,
+            &mut self.added,
             |a| old_file(a).source_and_path(),
             |b| new_file(b).source_and_path(),
             true,
         ));
-        moves.extend(joined(
-            &mut self.gone,
-            &mut self.come,
+        moves.extend(take_pairs(
+            &mut self.removed,
+            &mut self.added,
             |a| old_file(a).source(),
             |b| new_file(b).source(),
             false,
         ));
-        moves.extend(joined(
-            &mut self.gone,
-            &mut self.come,
+        moves.extend(take_pairs(
+            &mut self.removed,
+            &mut self.added,
             |a| old_file(a).path(),
             |b| new_file(b).path(),
             false,
         ));
-        moves.extend(joined(
-            &mut self.gone,
-            &mut self.come,
+        moves.extend(take_pairs(
+            &mut self.removed,
+            &mut self.added,
             |a| old_file(a).bytes(),
             |b| new_file(b).bytes(),
             false,
@@ -72,16 +75,16 @@ impl Left {
             self.filled.iter().map(|(_, b)| *b).collect(),
             self.emptied.iter().map(|(a, _)| *a).collect(),
         );
-        moves.extend(joined(
-            &mut self.gone,
+        moves.extend(take_pairs(
+            &mut self.removed,
             &mut filled,
             |a| old_file(a).source_and_path(),
             |b| new_file(b).source_and_path(),
             false,
         ));
-        moves.extend(joined(
+        moves.extend(take_pairs(
             &mut emptied,
-            &mut self.come,
+            &mut self.added,
             |a| old_file(a).source_and_path(),
             |b| new_file(b).source_and_path(),
             false,
@@ -93,22 +96,32 @@ impl Left {
         moves
     }
 
-    pub fn directories(&self, old: &Contents<'_>, new: &Contents<'_>, moves: &[Move]) -> Dead {
-        Dead {
-            gone: dead(old, &self.gone, moves.iter().map(|(a, _)| *a)),
-            come: dead(new, &self.come, moves.iter().map(|(_, b)| *b)),
+    pub fn implied_directories(
+        &self,
+        old: &Contents<'_>,
+        new: &Contents<'_>,
+        moves: &[Move],
+    ) -> ImpliedDirectories {
+        ImpliedDirectories {
+            removed: implied_directories(old, &self.removed, moves.iter().map(|(a, _)| *a)),
+            added: implied_directories(new, &self.added, moves.iter().map(|(_, b)| *b)),
         }
     }
 }
 
-fn dead(side: &Contents<'_>, left: &[At], moved: impl Iterator<Item = At>) -> HashSet<At> {
+fn implied_directories(
+    side: &Contents<'_>,
+    unpaired: &[At],
+    moved: impl Iterator<Item = At>,
+) -> HashSet<At> {
     let file = |at: &At| &side.packages[at.package].files[at.file];
     let place = |at: &At| (at.package, file(at).area, file(at).path);
-    let directories: Vec<At> = left.iter().copied().filter(|at| file(at).is_directory()).collect();
+    let directories: Vec<At> =
+        unpaired.iter().copied().filter(|at| file(at).is_directory()).collect();
     if directories.is_empty() {
         return HashSet::new();
     }
-    let mut files: Vec<_> = left
+    let mut files: Vec<_> = unpaired
         .iter()
         .copied()
         .chain(moved)
@@ -127,38 +140,42 @@ fn dead(side: &Contents<'_>, left: &[At], moved: impl Iterator<Item = At>) -> Ha
     directories.into_iter().filter(has_files).collect()
 }
 
-/// Takes out pairs of equal keys, in order. `again` allows several new places, such as each
-/// family's package.
-fn joined<K: Hash + Eq>(
-    gone: &mut Vec<At>,
-    come: &mut Vec<At>,
+/// Removes pairs of equal keys from both lists, in order. With `repeats`, the last old place of a key
+/// is paired with all further new ones, such as each family's package.
+fn take_pairs<K: Hash + Eq>(
+    removed: &mut Vec<At>,
+    added: &mut Vec<At>,
     old: impl Fn(&At) -> Option<K>,
     new: impl Fn(&At) -> Option<K>,
-    again: bool,
+    repeats: bool,
 ) -> Vec<Move> {
-    if gone.is_empty() || come.is_empty() {
+    if removed.is_empty() || added.is_empty() {
         return Vec::new();
     }
-    let mut places: HashMap<K, VecDeque<usize>> = HashMap::with_capacity(gone.len());
-    for (index, at) in gone.iter().enumerate() {
+    let mut places: HashMap<K, VecDeque<usize>> = HashMap::with_capacity(removed.len());
+    for (index, at) in removed.iter().enumerate() {
         if let Some(key) = old(at) {
             places.entry(key).or_default().push_back(index);
         }
     }
-    let (mut moves, mut paired) = (Vec::new(), vec![false; gone.len()]);
-    come.retain(|at| {
+    let (mut moves, mut paired) = (Vec::new(), vec![false; removed.len()]);
+    added.retain(|at| {
         let from = new(at).and_then(|key| {
             let waiting = places.get_mut(&key)?;
-            if again && waiting.len() == 1 { waiting.front().copied() } else { waiting.pop_front() }
+            if repeats && waiting.len() == 1 {
+                waiting.front().copied()
+            } else {
+                waiting.pop_front()
+            }
         });
         if let Some(from) = from {
             paired[from] = true;
-            moves.push((gone[from], *at));
+            moves.push((removed[from], *at));
         }
         from.is_none()
     });
     let mut index = 0;
-    gone.retain(|_| {
+    removed.retain(|_| {
         index += 1;
         !paired[index - 1]
     });

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::contents::Package;
 use base::version::Version;
 
 #[derive(Debug, Default)]
@@ -11,23 +10,39 @@ pub(super) struct Translation<'a> {
     directories: BTreeMap<&'a str, &'a str>,
 }
 
+/// Translations in both directions.
+#[derive(Debug)]
+pub(super) struct Translations<'a> {
+    /// From old to new names.
+    pub forward: Translation<'a>,
+    /// From new to old names.
+    pub inverse: Translation<'a>,
+}
+
+impl<'a> Translations<'a> {
+    /// Translates between the old and new platform directories of paired packages.
+    pub fn new(directories: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let forward = Translation::new(directories);
+        Self { inverse: forward.inverse(), forward }
+    }
+}
+
 impl<'a> Translation<'a> {
-    pub fn new<'p>(pairs: impl IntoIterator<Item = (&'p Package<'a>, &'p Package<'a>)>) -> Self
-    where
-        'a: 'p,
-    {
+    /// Takes the first new name of a directory whose packages have several.
+    fn new(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut directories = BTreeMap::new();
-        for (old, new) in pairs {
-            if let (Some(from), Some(to)) = (old.platform_dir, new.platform_dir)
-                && from != to
-            {
-                directories.entry(from).or_insert(to);
-            }
+        for (old, new) in pairs.into_iter().filter(|(old, new)| old != new) {
+            directories.entry(old).or_insert(new);
         }
         Self { directories }
     }
 
-    pub(crate) fn inverse(&self) -> Self {
+    /// Old and new names of the renamed platform directories.
+    pub(crate) fn directories(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.directories.iter().map(|(old, new)| (*old, *new))
+    }
+
+    fn inverse(&self) -> Self {
         Self { directories: self.directories.iter().map(|(old, new)| (*new, *old)).collect() }
     }
 
@@ -35,7 +50,7 @@ impl<'a> Translation<'a> {
         self.directories.is_empty()
     }
 
-    /// Whole segments.
+    /// Translates whole segments of a path or search path.
     pub fn path<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.directories.is_empty() {
             return Cow::Borrowed(text);
@@ -103,11 +118,18 @@ mod tests {
 
     #[test]
     fn whole_versions_are_translated() {
-        let said = |text: &str| version(text, "7.2.0", "7.3.0");
-        assert_eq!(said("a==7.2.0; b==7.2.0."), "a==7.3.0; b==7.3.0.");
+        let translated = |text: &str| version(text, "7.2.0", "7.3.0");
+        assert_eq!(translated("a==7.2.0; b==7.2.0."), "a==7.3.0; b==7.3.0.");
         for other in ["17.2.0", "7.2.01", "7.2.0.1", "1.7.2.0", "7.2.0rc1"] {
-            assert_eq!(said(other), other);
+            assert_eq!(translated(other), other);
         }
+    }
+
+    #[test]
+    fn the_first_of_two_new_names_counts_in_both_directions() {
+        let translations = Translations::new([("_a", "_b"), ("_a", "_c"), ("_d", "_d")]);
+        assert_eq!(translations.forward.directories().collect::<Vec<_>>(), [("_a", "_b")]);
+        assert_eq!(translations.inverse.directories().collect::<Vec<_>>(), [("_b", "_a")]);
     }
 
     #[test]

@@ -45,7 +45,7 @@ fn targets(manifest: &Manifest, keep: &[&str]) -> Targets {
     Targets::new(manifest, &keep)
 }
 
-fn page(name: &str, isas: &[&str], version: &str) -> String {
+fn metadata_text(name: &str, isas: &[&str], version: &str) -> String {
     let mut text = format!(
         "Metadata-Version: 2.1\nName: x\nVersion: {version}\nProvides-Extra: device\nProvides-Extra: device-all\n"
     );
@@ -74,35 +74,40 @@ fn pruned(text: &str, keep: &[&str]) -> String {
 #[test]
 fn metadata_omits_removed_targets() {
     let isas = ["1010", "1011", "1012"];
-    let default = |isa: &str, isas: &[&str]| {
-        let text = page("amd-device", isas, "7");
+    let with_default = |isa: &str, isas: &[&str]| {
+        let text = metadata_text("amd-device", isas, "7");
         text.replacen(
             &format!("gfx{}==7; extra == 'device'", isas[0]),
             &format!("gfx{isa}==7; extra == 'device'"),
             1,
         )
     };
-    let text = page("amd-device", &isas, "7");
-    assert_eq!(pruned(&text, &["1011", "1012"]), default("1011", &["1011", "1012"]));
-    assert_eq!(pruned(&text, &["1010", "1012"]), page("amd-device", &["1010", "1012"], "7"));
+    let text = metadata_text("amd-device", &isas, "7");
+    assert_eq!(pruned(&text, &["1011", "1012"]), with_default("1011", &["1011", "1012"]));
+    assert_eq!(
+        pruned(&text, &["1010", "1012"]),
+        metadata_text("amd-device", &["1010", "1012"], "7")
+    );
     assert_eq!(pruned(&text, &["1010", "1011", "1012"]), text);
-    let four = page("amd-torch-device", &["1010", "1011", "1012", "1030"], "7");
-    assert_eq!(pruned(&four, &["1011"]), page("amd-torch-device", &["1011"], "7"));
+    let four = metadata_text("amd-torch-device", &["1010", "1011", "1012", "1030"], "7");
+    assert_eq!(pruned(&four, &["1011"]), metadata_text("amd-torch-device", &["1011"], "7"));
     // One target: nothing to choose from.
-    let one = page("amd-device", &["1010"], "7");
+    let one = metadata_text("amd-device", &["1010"], "7");
     assert_eq!(pruned(&one, &["950"]), one);
 }
 
 #[test]
 fn refuses_several_targets_without_a_kept_one() {
     let manifest = manifest();
-    let (requirements, extras) = metadata::requirements(&page("a", &["1010", "1011"], "7"));
+    let (requirements, extras) =
+        metadata::requirements(&metadata_text("a", &["1010", "1011"], "7"));
     let error = targets(&manifest, &["950"]).pruning(&requirements, &extras).unwrap_err();
     let message = "no package is for a target to keep (gfx950)";
     assert_eq!(error.to_string(), message);
 }
 
-fn default(isas: &[&str], keep: &[&str]) -> (Value, Value) {
+/// Returns the default and the list of the targets that a promotion keeps.
+fn promoted_targets(isas: &[&str], keep: &[&str]) -> (Value, Value) {
     let (manifest, isas) =
         (manifest(), isas.iter().map(|isa| format!("gfx{isa}")).collect::<Vec<_>>());
     let facts = json!({"version": "1", "targets": {"linux": isas, "win32": []}, "default_target": isas[0], "extras": {}});
@@ -117,17 +122,24 @@ fn default(isas: &[&str], keep: &[&str]) -> (Value, Value) {
 #[test]
 fn default_is_the_first_kept_target() {
     let isas = ["1010", "906", "1030"];
-    assert_eq!(default(&isas, &["906", "1030"]), (json!("gfx906"), json!(["gfx906", "gfx1030"])));
-    assert_eq!(default(&isas, &["1030", "906"]).0, "gfx906", "the order is the packages'");
-    assert_eq!(default(&isas, &["1010", "1030"]).0, "gfx1010");
+    assert_eq!(
+        promoted_targets(&isas, &["906", "1030"]),
+        (json!("gfx906"), json!(["gfx906", "gfx1030"]))
+    );
+    assert_eq!(
+        promoted_targets(&isas, &["1030", "906"]).0,
+        "gfx906",
+        "the order of the package counts, not that of the kept targets"
+    );
+    assert_eq!(promoted_targets(&isas, &["1010", "1030"]).0, "gfx1010");
     // ISA before family.
-    assert_eq!(default(&["1010", "11", "1201"], &["11", "1201"]).0, "gfx1201");
-    assert_eq!(default(&["1010", "11X-all"], &["11X-all", "1201"]).0, "gfx11X-all");
-    assert_eq!(default(&["1010"], &["1201"]), (json!("gfx1010"), json!(["gfx1010"])));
+    assert_eq!(promoted_targets(&["1010", "11", "1201"], &["11", "1201"]).0, "gfx1201");
+    assert_eq!(promoted_targets(&["1010", "11X-all"], &["11X-all", "1201"]).0, "gfx11X-all");
+    assert_eq!(promoted_targets(&["1010"], &["1201"]), (json!("gfx1010"), json!(["gfx1010"])));
 }
 
 #[test]
-fn changes_pins_on_the_set_only() {
+fn changes_only_pins_of_promoted_packages() {
     let manifest = manifest();
     let set = set(&manifest, "7.13.0a20260501", "7.13.0");
     let repinned = |text: &str| set.repinned(text);
@@ -152,7 +164,7 @@ fn changes_pins_on_the_set_only() {
 }
 
 #[test]
-fn headers_change_in_version_only() {
+fn changes_only_the_version_and_pins_in_headers() {
     let manifest = manifest();
     let set = set(&manifest, "7.10.0rc1", "7.10.0");
     let text = "Name: rocm\r\nversion: 7.10.0rc1\r\nSummary: of 7.10.0rc1\r\nRequires-Dist: rocm-sdk-core\r\n  ==7.10.0rc1\r\nX-Version: 7.10.0rc1\r\n\r\nVersion: 7.10.0rc1\r\n";

@@ -9,15 +9,16 @@ use crate::package::zip_file::LONGEST_TEXT;
 use crate::package::{Wheel, xz};
 use base::names::Compression;
 
-/// Packing of a member.
+/// Packing of a rewritten member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Packing {
-    /// Stored.
+    /// No compression.
     Store,
-    /// Deflated.
+    /// Compression with DEFLATE.
     Deflate(Level),
 }
 
+/// Levels of packages, in order of preference: several can give the bytes of a small member.
 const LEVELS: [Level; 3] = [Level::Default, Level::Fast, Level::Max];
 
 impl From<Compression> for Packing {
@@ -32,29 +33,37 @@ impl From<Compression> for Packing {
 }
 
 impl Packing {
-    /// Packing that all these members have; the default level if several fit, or none.
+    /// Packing of these members: stored if all are, otherwise the level that reproduces all deflated
+    /// ones, or the default level if several or none do.
+    ///
+    /// Ignores members of more than [`LONGEST_TEXT`] bytes: they are never rewritten.
     pub fn of<'m>(wheel: &Wheel, members: impl Iterator<Item = &'m str>) -> io::Result<Self> {
-        let mut fit = LEVELS.to_vec();
         let entries = members.filter_map(|name| wheel.zip().find(name));
-        for entry in entries.map(|index| &wheel.entries()[index]) {
-            if entry.is_stored() {
-                return Ok(Self::Store);
-            }
-            if entry.size <= LONGEST_TEXT {
-                let levels_of_entry = levels(wheel, entry)?;
-                fit.retain(|level| levels_of_entry.contains(level));
-            }
+        let entries = entries.map(|index| &wheel.entries()[index]);
+        let (stored, deflated): (Vec<_>, Vec<_>) = entries.partition(|entry| entry.is_stored());
+        if deflated.is_empty() && !stored.is_empty() {
+            return Ok(Self::Store);
+        }
+        let mut fit = LEVELS.to_vec();
+        for entry in deflated.into_iter().filter(|entry| entry.size <= LONGEST_TEXT) {
+            let levels_of_entry = levels(wheel, entry)?;
+            fit.retain(|level| levels_of_entry.contains(level));
         }
         Ok(Self::Deflate(fit.first().copied().unwrap_or_default()))
     }
 
-    /// This packing if it fits.
+    /// Packing that reproduces a member: stored if it is, otherwise this level if possible, then the
+    /// first level that does, then the default level.
+    ///
+    /// A member of more than [`LONGEST_TEXT`] bytes is too long for a trial, and keeps this packing.
     pub fn of_member(self, wheel: &Wheel, entry: &DirectoryEntry) -> io::Result<Self> {
         if entry.is_stored() {
             return Ok(Self::Store);
         }
-        let levels_of_entry =
-            if entry.size <= LONGEST_TEXT { levels(wheel, entry)? } else { Vec::new() };
+        if entry.size > LONGEST_TEXT {
+            return Ok(self);
+        }
+        let levels_of_entry = levels(wheel, entry)?;
         match self {
             Self::Deflate(level) if levels_of_entry.contains(&level) => Ok(self),
             _ => Ok(Self::Deflate(levels_of_entry.first().copied().unwrap_or_default())),
@@ -83,15 +92,17 @@ fn levels(wheel: &Wheel, entry: &DirectoryEntry) -> io::Result<Vec<Level>> {
 
 /// Preset that reproduces the first block of an xz archive, or the default.
 pub fn xz_preset(wheel: &Wheel, entry: &DirectoryEntry) -> Result<Preset, Fault> {
+    // The default is the highest that packages have. It is first, because several presets can give
+    // the bytes of a small archive.
     let presets = (0..=6).rev().filter_map(Preset::new);
     let largest = presets.clone().map(Preset::block).max().unwrap_or_default();
     let mut content = Vec::new();
     xz(wheel.member(entry)?)?.take(largest as u64).read_to_end(&mut content)?;
     for preset in presets {
-        let made = xz_block(&content[..content.len().min(preset.block())], preset)?;
-        let mut packed = vec![0; XzStream::START.len() + made.bytes.len()];
+        let block = xz_block(&content[..content.len().min(preset.block())], preset)?;
+        let mut packed = vec![0; XzStream::START.len() + block.bytes.len()];
         let is_whole = wheel.zip().packed(entry).read_exact(&mut packed).is_ok();
-        if is_whole && packed[XzStream::START.len()..] == made.bytes {
+        if is_whole && packed[XzStream::START.len()..] == block.bytes {
             return Ok(preset);
         }
     }

@@ -12,7 +12,8 @@ pub struct RecordRows(BTreeMap<String, (String, String)>);
 pub struct RowFault {
     /// Description.
     pub what: String,
-    /// Whether a new row mends it; a row with another size doubts the member.
+    /// True for a malformed or missing row, which a new one repairs. False for a row with another
+    /// size: the member may be damaged.
     pub is_of_form: bool,
 }
 
@@ -55,13 +56,15 @@ impl RecordRows {
         let Some((hash, size)) = self.0.get(name) else {
             return form(format!("`{name}` has no row"));
         };
-        let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        let is_base64 = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
         let is_hash = HASHES.iter().any(|(kind, length)| {
             hash.strip_prefix(kind)
-                .is_some_and(|text| text.len() == *length && text.chars().all(fine))
+                .is_some_and(|text| text.len() == *length && text.chars().all(is_base64))
         });
         if !is_hash {
-            return form(format!("the hash `{hash}` of `{name}` is not a SHA-256 in base64"));
+            return form(format!(
+                "the hash `{hash}` of `{name}` is not a SHA-256 or a stronger hash in base64"
+            ));
         }
         if size.parse() != Ok(entry.size) {
             let message = format!("`{name}` has {} bytes, but its row has `{size}`", entry.size);
@@ -87,7 +90,7 @@ mod tests {
             good.sha256.for_record()
         );
         let rows = RecordRows::read(&text).unwrap();
-        let said = |name: &str| {
+        let check = |name: &str| {
             let size = 3;
             let entry = DirectoryEntry {
                 name: name.to_owned(),
@@ -107,15 +110,15 @@ mod tests {
             };
             rows.check(&entry).map_err(|fault| fault.what.replace(&hex, "HEX"))
         };
-        assert_eq!(said("a"), Ok(()));
-        let wrong = ["b", "c", "d", "e", "f"].map(|name| said(name).unwrap_err());
+        assert_eq!(check("a"), Ok(()));
+        let wrong = ["b", "c", "d", "e", "f"].map(|name| check(name).unwrap_err());
         assert_eq!(
             wrong,
             [
-                "the hash `sha256=HEX` of `b` is not a SHA-256 in base64",
-                "the hash `md5=abc` of `c` is not a SHA-256 in base64",
+                "the hash `sha256=HEX` of `b` is not a SHA-256 or a stronger hash in base64",
+                "the hash `md5=abc` of `c` is not a SHA-256 or a stronger hash in base64",
                 "`d` has 3 bytes, but its row has `4`",
-                "the hash `` of `e` is not a SHA-256 in base64",
+                "the hash `` of `e` is not a SHA-256 or a stronger hash in base64",
                 "`f` has no row",
             ]
         );

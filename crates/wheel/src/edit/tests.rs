@@ -123,6 +123,59 @@ fn a_stream_gives_the_bytes_of_its_packing() {
     }
 }
 
+/// Writes a wheel with members of these sizes, deflated at a level or stored.
+fn packed_wheel(dir: &Path, members: &[(&str, usize, Option<Level>)]) -> Wheel {
+    let path = dir.join("demo-1.0-py3-none-any.whl");
+    let base = wheel(dir);
+    let mut edit = Edit::part_of(&base, INFO);
+    for (name, size, level) in members {
+        // Random letters of eight, for which each level finds other matches.
+        let mut state = 1_u32;
+        let letter = |_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 29).to_le_bytes()[0]
+        };
+        let content: Vec<u8> = (0..*size).map(letter).collect();
+        let packing = level.map_or(Packing::Store, Packing::Deflate);
+        edit.add(name, MemberContent::Packed(packing.pack(&content))).unwrap();
+    }
+    for (name, text) in [("METADATA", "Name: demo\nVersion: 1.0\n"), ("WHEEL", "one")] {
+        edit.add(&format!("{INFO}/{name}"), MemberContent::text(text)).unwrap();
+    }
+    let bytes = edit.write(BufWriter::new(Cursor::new(Vec::new()))).unwrap();
+    fs_err::write(&path, bytes.into_inner().unwrap().into_inner()).unwrap();
+    Wheel::open(&path).unwrap()
+}
+
+#[test]
+fn a_new_text_is_packed_as_the_old_ones() {
+    let dir = TempDir::new().unwrap();
+    let long = 3 << 20;
+    let wheel = packed_wheel(
+        dir.path(),
+        &[
+            ("stored", 20_000, None),
+            ("fast", 20_000, Some(Level::Fast)),
+            ("max", 20_000, Some(Level::Max)),
+            ("long", long, Some(Level::Max)),
+        ],
+    );
+    let of = |members: &[&str]| Packing::of(&wheel, members.iter().copied()).unwrap();
+    assert_eq!(of(&["stored"]), Packing::Store);
+    assert_eq!(of(&["fast"]), Packing::Deflate(Level::Fast));
+    assert_eq!(of(&["stored", "fast"]), Packing::Deflate(Level::Fast), "not all are stored");
+    assert_eq!(of(&["fast", "max"]), Packing::Deflate(Level::Default), "no level gives both");
+    assert_eq!(of(&[]), Packing::Deflate(Level::Default));
+    let of_member = |name: &str, packing: Packing| {
+        let entry = &wheel.entries()[wheel.zip().find(name).unwrap()];
+        packing.of_member(&wheel, entry).unwrap()
+    };
+    let (fast, max) = (Packing::Deflate(Level::Fast), Packing::Deflate(Level::Max));
+    assert_eq!(of_member("stored", fast), Packing::Store);
+    assert_eq!(of_member("max", fast), max);
+    assert_eq!(of_member("long", max), max, "too long for a trial");
+}
+
 #[test]
 fn faults_of_members_are_errors() {
     let dir = TempDir::new().unwrap();

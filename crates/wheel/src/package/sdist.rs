@@ -12,7 +12,7 @@ use toml::Table;
 use super::{Fault, FaultKind, text};
 use crate::archive::entry_points::EntryPoint;
 use crate::package::zip_file::LONGEST_TEXT;
-use crate::unpacking::{Rest, Rules, TarMember, TarReader};
+use crate::unpacking::{Rules, TarEnd, TarMember, TarReader};
 use base::names::DistName;
 use base::python_literal;
 use base::regular;
@@ -122,19 +122,19 @@ impl Sdist {
         mut visit: impl FnMut(&TarMember, &mut dyn Read) -> io::Result<()>,
     ) -> io::Result<()> {
         let gzip = GzDecoder::new(BufReader::new(file));
-        let mut rest = TarReader::new(gzip, Rules::SDIST).each(|member, bytes| {
+        let mut end = TarReader::new(gzip, Rules::SDIST).each(|member, bytes| {
             let text = self.member(member, bytes)?;
             visit(member, &mut text.as_bytes().chain(bytes))
         })?;
-        let filling = rest.filling()?;
-        let Rest { source: mut gzip, faults, is_whole } = rest;
+        let padding_len = end.padding_len()?;
+        let TarEnd { source: mut gzip, faults, has_end_block } = end;
         self.faults.extend(faults.into_iter().map(Fault::from));
-        match filling {
+        match padding_len {
             None => {
                 let message = "bytes after the end of its tar archive";
                 self.faults.push(Fault::new(FaultKind::Stray, message));
             }
-            Some(bytes) if !is_whole || bytes < 512 => {
+            Some(bytes) if !has_end_block || bytes < 512 => {
                 let message = "its tar archive does not end with two zero blocks, as uv requires";
                 self.faults.push(Fault::new(FaultKind::Broken, message));
             }

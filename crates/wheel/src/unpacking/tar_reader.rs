@@ -5,22 +5,23 @@ use super::member::TarMember;
 use super::tar_stream::TarStream;
 use super::{Rules, Tree};
 
-/// Writers pad to a few kilobytes.
-const FILLING: u64 = 1 << 20;
+/// Limit in bytes of the zeros after an archive. Writers pad to a few kilobytes; without a limit, zeros
+/// could be read without end.
+const MOST_PADDING: u64 = 1 << 20;
 
-/// Unread tar archive.
+/// Reader of a tar archive that checks each member by rules.
 pub struct TarReader<R: Read> {
     archive: tar::Archive<TarStream<R>>,
     rules: Rules,
 }
 
-/// State after all members were read.
+/// Result of reading all members.
 #[derive(Debug)]
-pub struct Rest<R> {
+pub struct TarEnd<R> {
     /// Bytes after the end of the archive.
     pub source: R,
-    /// Whether the final zero block was present.
-    pub is_whole: bool,
+    /// Whether a zero block ended the archive.
+    pub has_end_block: bool,
     /// Links that lead outside, which is known only after all members.
     pub faults: Vec<MemberFault>,
 }
@@ -31,18 +32,19 @@ impl<R: Read> TarReader<R> {
         Self { archive: tar::Archive::new(TarStream::new(source, rules)), rules }
     }
 
-    /// Refused members have faults.
+    /// Calls `visit` for each member, also for refused ones, which have faults. Skips the root directory
+    /// and global headers.
     pub fn each<E: From<io::Error>>(
         mut self,
         visit: impl FnMut(&TarMember, &mut dyn Read) -> Result<(), E>,
-    ) -> Result<Rest<R>, E> {
+    ) -> Result<TarEnd<R>, E> {
         let faults = walk(self.archive.entries()?, self.rules, visit)?;
-        Ok(self.rest(faults))
+        Ok(self.end(faults))
     }
 
-    fn rest(self, faults: Vec<MemberFault>) -> Rest<R> {
-        let (source, is_whole) = self.archive.into_inner().into_inner();
-        Rest { source, is_whole, faults }
+    fn end(self, faults: Vec<MemberFault>) -> TarEnd<R> {
+        let (source, has_end_block) = self.archive.into_inner().into_inner();
+        TarEnd { source, has_end_block, faults }
     }
 }
 
@@ -51,19 +53,19 @@ impl<R: Read + Seek> TarReader<R> {
     pub fn each_seeking<E: From<io::Error>>(
         mut self,
         visit: impl FnMut(&TarMember, &mut dyn Read) -> Result<(), E>,
-    ) -> Result<Rest<R>, E> {
+    ) -> Result<TarEnd<R>, E> {
         let faults = walk(self.archive.entries_with_seek()?, self.rules, visit)?;
-        Ok(self.rest(faults))
+        Ok(self.end(faults))
     }
 }
 
-impl<R: Read> Rest<R> {
-    /// Returns the length of the rest if it is a limited number of zeros.
-    pub fn filling(&mut self) -> io::Result<Option<u64>> {
+impl<R: Read> TarEnd<R> {
+    /// Returns the number of zeros after the archive; `None` for other bytes, or for more than 1 MiB.
+    pub fn padding_len(&mut self) -> io::Result<Option<u64>> {
         let mut rest = Vec::new();
-        (&mut self.source).take(FILLING + 1).read_to_end(&mut rest)?;
-        let is_filling = rest.len() as u64 <= FILLING && rest.iter().all(|byte| *byte == 0);
-        Ok(is_filling.then_some(rest.len() as u64))
+        (&mut self.source).take(MOST_PADDING + 1).read_to_end(&mut rest)?;
+        let is_padding = rest.len() as u64 <= MOST_PADDING && rest.iter().all(|byte| *byte == 0);
+        Ok(is_padding.then_some(rest.len() as u64))
     }
 }
 

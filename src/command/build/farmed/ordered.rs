@@ -36,7 +36,7 @@ impl<'a> Ordered<'a> {
         indexes: Vec<usize>,
     ) -> Result<Self, Failure> {
         let shared = Shared::read(input)?;
-        let minimal = input.shared.is_minimal();
+        let minimal = input.remote.is_minimal();
         let (mut paths, mut orders) = (Vec::new(), Vec::new());
         for index in &indexes {
             let distribution = &input.plan.distributions[*index];
@@ -76,7 +76,7 @@ impl<'a> Ordered<'a> {
                 Err(why) => _ = failed.insert(self.indexes[number], why),
             }
         }
-        if !input.shared.is_minimal() {
+        if !input.remote.is_minimal() {
             self.check(input, &mut built, &mut failed)?;
         }
         for number in 0..self.indexes.len() {

@@ -143,7 +143,9 @@ pub fn by_checksums(
     } else {
         let archives = catalog::archives(artifacts::directory(asked.place)?)?;
         let keys = archives.iter().map(|archive| archive.key()).collect();
-        demands.lost(&keys).map_or(Ok(()), |lost| Err(Failure::Problems(lost.into())))?;
+        if let Some(problem) = demands.missing("the directory", &keys) {
+            return Err(Failure::Problems(problem.into()));
+        }
         archives
     };
     let artifact_of = |packed: &dyn Packed| {
@@ -172,7 +174,7 @@ pub fn in_directory(
     needed: &BTreeSet<&ArtifactId>,
 ) -> Result<Stored, Failure> {
     let keys = nodes.keys().filter(|name| archive_of(name).is_some()).map(String::as_str);
-    if let Some(problem) = demands.lost(&keys.collect()) {
+    if let Some(problem) = demands.missing("the directory", &keys.collect()) {
         return Err(Failure::Problems(problem.into()));
     }
     let unknown = "the directory of its storage has no".to_owned();

@@ -8,7 +8,7 @@ use crate::elf::error::ElfError;
 use crate::elf::header::{SEGMENT_SIZE, Segment};
 use crate::elf::layout::{ALIGN, MOST_HEADERS, Slot};
 use crate::elf::relocate::Block;
-use crate::fat::{Emptying, FatError, Part, RECORD, check_rest};
+use crate::fat::{Emptying, FatError, Part, RECORD_SIZE, check_rest};
 
 const SYMBOL: u64 = 24;
 const SYMBOL_SECTION: u64 = 6;
@@ -180,8 +180,8 @@ impl<R: ReadAt> Work<'_, R> {
     fn redirect(&mut self, pages: &Pages) -> Result<(), FatError> {
         let (fat, marker) = (self.fat, pages.marker.start);
         for record in &fat.records.list {
-            let offset = self.offset_of(record.address, RECORD as u64)?;
-            let old = self.builder.old_bytes(offset, RECORD as u64)?;
+            let offset = self.offset_of(record.address, RECORD_SIZE as u64)?;
+            let old = self.builder.old_bytes(offset, RECORD_SIZE as u64)?;
             self.builder.write(offset, &fat.records.redirected(record, &old, 0, marker))?;
             if let Some(addend) = record.addend {
                 self.builder.write(self.offset_of(addend, 8)?, &marker.to_le_bytes())?;

@@ -9,7 +9,7 @@ use crate::elf::header::{Section, Segment, read_bytes};
 use crate::elf::info::{ElfInfo, inspect};
 use crate::elf::verify::{RemovedSection, verify_removal};
 use crate::elf::violation::Violation;
-use crate::fat::{ADDRESS, FatError, RECORD, not_zero};
+use crate::fat::{ADDRESS_OFFSET, FatError, RECORD_SIZE, not_zero};
 use base::names::offload::MARKER;
 use object::elf;
 
@@ -40,7 +40,7 @@ impl FatElf {
 }
 
 fn changed(fat: &FatElf) -> Vec<Range<u64>> {
-    let records = fat.records.list.iter().map(|it| it.address..it.address + RECORD as u64);
+    let records = fat.records.list.iter().map(|it| it.address..it.address + RECORD_SIZE as u64);
     let addends = fat.records.list.iter().filter_map(|it| it.addend).map(|at| at..at + 8);
     let symbols = fat.symbols.iter().map(|at| at + SYMBOL_PLACE.start..at + SYMBOL_PLACE.end);
     records.chain(addends).chain(symbols).collect()
@@ -142,15 +142,16 @@ impl<O: ReadAt, N: ReadAt> Proof<'_, O, N> {
         references.symbols_of(&[marker])?;
         for record in &self.fat.records.list {
             let part = "the records of its offload bundles";
-            let offset = self.fat.info.offset_of(record.address, RECORD as u64);
+            let offset = self.fat.info.offset_of(record.address, RECORD_SIZE as u64);
             let offset = offset.ok_or(FatError::Unreadable)?;
-            let old = read_bytes(self.old, self.fat.info.file_len, offset, RECORD as u64, part)?;
-            let new = self.read(record.address, RECORD as u64)?;
+            let old =
+                read_bytes(self.old, self.fat.info.file_len, offset, RECORD_SIZE as u64, part)?;
+            let new = self.read(record.address, RECORD_SIZE as u64)?;
             if new != self.fat.records.redirected(record, &old, 0, marker) {
                 return Err(broken(format!("the record at {:#x} is wrong", record.address)));
             }
-            let word = self.now.word_at(self.new, record.address + ADDRESS);
-            let filled = references.target_at(record.address + ADDRESS)?;
+            let word = self.now.word_at(self.new, record.address + ADDRESS_OFFSET);
+            let filled = references.target_at(record.address + ADDRESS_OFFSET)?;
             let same_kind = filled.is_none_or(|(_, addend)| addend == record.addend);
             let target = filled.map(|(target, _)| target).or(word);
             if target != Some(marker) || !same_kind {

@@ -6,7 +6,7 @@ use object::endian::LittleEndian as LE;
 use crate::ReadAt;
 use crate::elf::info::ElfInfo;
 use crate::elf::pointers::{Filled, place_of};
-use crate::fat::{ADDRESS, FatError, RECORD};
+use crate::fat::{ADDRESS_OFFSET, FatError, RECORD_SIZE};
 
 pub(super) struct References {
     filled: BTreeMap<u64, Vec<Filled>>,
@@ -35,8 +35,8 @@ impl References {
         };
         let read = info.each_filled(file, |it| {
             let in_table = touches(it.place, table);
-            let is_address =
-                in_table && it.place.wrapping_sub(table.start) % RECORD as u64 == ADDRESS;
+            let is_address = in_table
+                && it.place.wrapping_sub(table.start) % RECORD_SIZE as u64 == ADDRESS_OFFSET;
             let named = symbols.contains_key(&it.symbol);
             let leads = named || it.to.is_some_and(|to| code.contains(&to));
             if is_address && (it.relative || (named && it.whole)) {
@@ -59,7 +59,7 @@ impl References {
             Some([Filled { symbol, .. }]) if self.symbols.contains_key(symbol) => {
                 Ok(Some((self.symbols[symbol].to, None)))
             }
-            Some(_) => Err(FatError::Address { address: place - ADDRESS }),
+            Some(_) => Err(FatError::Address { address: place - ADDRESS_OFFSET }),
         }
     }
 

@@ -7,6 +7,8 @@ use crate::elf::header::{Section, read_bytes};
 use crate::elf::info::ElfInfo;
 use crate::elf::violation::{Violation, check};
 
+/// Kinds of sections that an edit can move: tables of the dynamic section, and notes. The dynamic
+/// section itself never moves.
 const MOVABLE: [elf::SectionType; 8] = [
     elf::SHT_STRTAB,
     elf::SHT_NOTE,
@@ -19,30 +21,32 @@ const MOVABLE: [elf::SectionType; 8] = [
 ];
 
 impl Comparison<'_> {
-    /// Checks I17: there is one more section; the others keep their headers except for the place,
-    /// and their bytes if they have another address or none.
+    /// Checks I17: there is one more section. The others keep their headers, except that sections can
+    /// move and string tables outside of memory can grow. Those that moved or are not in memory keep
+    /// their bytes; bytes at unchanged addresses are compared with the segments.
     pub(super) fn check_sections(&self, removed: &RemovedSection, violations: &mut Vec<Violation>) {
         let count = self.new.sections.len();
         check(violations, "I17", count == self.old.sections.len() + 1, || {
-            format!("it has {count} sections")
+            format!("{count} sections, expected {}", self.old.sections.len() + 1)
         });
         let pairs = self.old.sections.iter().zip(&self.new.sections).enumerate();
         for (index, (old, new)) in pairs.filter(|(index, _)| *index != removed.section) {
-            check(violations, "I17", self.same_header(old, new), || {
+            check(violations, "I17", self.has_same_header(old, new), || {
                 format!("the header of section {index} changed")
             });
-            check(violations, "I17", self.same_place(old, new), || {
-                format!("section {index} is not at its address in the file")
+            check(violations, "I17", self.has_same_place(old, new), || {
+                format!("the offset of section {index} does not match its address")
             });
-            check(violations, "I17", self.same_bytes(old, new), || {
+            check(violations, "I17", self.has_same_bytes(old, new), || {
                 format!("section {index} has other bytes")
             });
         }
     }
 
-    /// Checks I18: the dynamic section changes only in addresses of movable tables.
+    /// Checks I18: the dynamic section changes only in addresses of movable tables; and I9: the dynamic
+    /// string table keeps its size.
     pub(super) fn check_dynamic_entries(&self, violations: &mut Vec<Violation>) {
-        let fixed = |info: &ElfInfo, file: &dyn ReadAt| {
+        let without_addresses = |info: &ElfInfo, file: &dyn ReadAt| {
             let segment = info.segment(elf::PT_DYNAMIC)?;
             let part = "the dynamic section";
             let mut bytes =
@@ -54,7 +58,10 @@ impl Comparison<'_> {
             }
             Some(bytes)
         };
-        let is_equal = fixed(self.old, self.old_file) == fixed(self.new, self.new_file);
+        let old = without_addresses(self.old, self.old_file);
+        let new = without_addresses(self.new, self.new_file);
+        // Without both, nothing was compared.
+        let is_equal = old.zip(new).is_some_and(|(old, new)| old == new);
         check(violations, "I18", is_equal, || "the dynamic section changed".to_owned());
         let size = |info: &ElfInfo| info.strings.as_ref().map(|strings| strings.bytes.len());
         check(violations, "I9", size(self.old) == size(self.new), || {
@@ -62,30 +69,31 @@ impl Comparison<'_> {
         });
     }
 
-    fn same_header(&self, old: &Section, new: &Section) -> bool {
-        let fixed =
+    fn has_same_header(&self, old: &Section, new: &Section) -> bool {
+        let kept_fields =
             |it: &Section| (it.name, it.kind, it.flags, it.link, it.info, it.align, it.entry_size);
         let interpreter = self.old.segment(elf::PT_INTERP).map(|segment| segment.address);
         let movable =
             old.is_allocated() && (MOVABLE.contains(&old.kind) || Some(old.address) == interpreter);
-        let names = !old.is_allocated() && old.kind == elf::SHT_STRTAB;
-        fixed(old) == fixed(new)
+        let is_string_table = !old.is_allocated() && old.kind == elf::SHT_STRTAB;
+        kept_fields(old) == kept_fields(new)
             && (old.address == new.address || movable)
-            && (old.size == new.size || (names && old.size < new.size))
+            && (old.size == new.size || (is_string_table && old.size < new.size))
     }
 
-    fn same_place(&self, old: &Section, new: &Section) -> bool {
+    fn has_same_place(&self, old: &Section, new: &Section) -> bool {
         let mapped = |info: &ElfInfo, it: &Section| {
             !it.has_bytes() || info.offset_of(it.address, it.size) == Some(it.offset)
         };
-        let is_null = old.kind == elf::SHT_NULL && old.offset != new.offset;
-        !is_null && (!old.is_allocated() || mapped(self.new, new) || !mapped(self.old, old))
+        let is_moved_null = old.kind == elf::SHT_NULL && old.offset != new.offset;
+        !is_moved_null && (!old.is_allocated() || mapped(self.new, new) || !mapped(self.old, old))
     }
 
-    fn same_bytes(&self, old: &Section, new: &Section) -> bool {
+    fn has_same_bytes(&self, old: &Section, new: &Section) -> bool {
         if !old.has_bytes() || (old.is_allocated() && old.address == new.address) {
             return true;
         }
+        // Symbols have indices of sections, which change; `check_symbols` compares them.
         if !old.is_allocated() {
             return old.is_symtab() || self.is_same(old.offset, new.offset, old.size);
         }

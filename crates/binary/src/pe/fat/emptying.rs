@@ -5,7 +5,7 @@ use super::headers::{Headers, addresses, padded, place};
 use super::moves::Moves;
 use super::{FatPe, checksum};
 use crate::ReadAt;
-use crate::fat::{Emptied, Emptying, FatError, RECORD, check_rest, not_zero};
+use crate::fat::{Emptied, Emptying, FatError, RECORD_SIZE, check_rest, not_zero};
 use crate::overlay::Overlay;
 use crate::pe::image::MOST_SECTIONS;
 use base::names::offload::PE_MARKER;
@@ -174,7 +174,7 @@ impl FatPe {
         let mut changes = Vec::new();
         for record in &self.records.list {
             let offset = table.start + (record.address - memory.start);
-            let mut old = [0; RECORD];
+            let mut old = [0; RECORD_SIZE];
             file.read_exact_at(offset, &mut old).map_err(FatError::Read)?;
             let bytes = self.records.redirected(record, &old, base, marker);
             changes.push(Overlay { offset, bytes });

@@ -6,7 +6,7 @@ use super::headers::{Headers, addresses, padded, place};
 use super::moves::Moves;
 use super::{FatPe, checksum, references, tables};
 use crate::ReadAt;
-use crate::fat::{ADDRESS, CHUNK, FatError, not_zero};
+use crate::fat::{ADDRESS_OFFSET, CHUNK, FatError, not_zero};
 use crate::overlay::{Overlay, lay};
 use crate::pe::image::Image;
 use base::names::offload::PE_MARKER;
@@ -195,8 +195,8 @@ impl<O: ReadAt, N: ReadAt> Proof<'_, O, N> {
         let pointers = references::pointers(self.image, now, &code, &table)?;
         let (base, marker) = (now.optional.image_base.get(LE), fat.headers.memory_end());
         for record in &fat.records.list {
-            let at = record.address + ADDRESS;
-            let bytes = references::memory(self.image, now, at, ADDRESS)?;
+            let at = record.address + ADDRESS_OFFSET;
+            let bytes = references::memory(self.image, now, at, ADDRESS_OFFSET)?;
             let stored = bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
             let target = pointers.get(&at).copied().unwrap_or(stored.wrapping_sub(base));
             if target != marker {

@@ -8,7 +8,7 @@ use object::pe::{self, ImageBaseRelocation};
 
 use super::headers::{Headers, addresses, place};
 use crate::ReadAt;
-use crate::fat::{ADDRESS, FatError, RECORD};
+use crate::fat::{ADDRESS_OFFSET, FatError, RECORD_SIZE};
 use crate::pe::image::Image;
 
 /// Bytes that one block of relocations covers.
@@ -52,8 +52,8 @@ pub(super) fn pointers<R: ReadAt + ?Sized>(
             let mut word = [0; WORD];
             word.copy_from_slice(&memory[inside..inside + WORD]);
             let target = u64::from_le_bytes(word).wrapping_sub(base);
-            let is_pointer =
-                table.contains(&address) && (address - table.start) % RECORD as u64 == ADDRESS;
+            let is_pointer = table.contains(&address)
+                && (address - table.start) % RECORD_SIZE as u64 == ADDRESS_OFFSET;
             let is_free = !touches(address, table) && !touches(address, code);
             if is_pointer {
                 if pointers.insert(address, target).is_some() {

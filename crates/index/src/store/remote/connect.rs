@@ -1,4 +1,4 @@
-//! Clients from a URL and the environment.
+//! Creates clients of object stores from a URL and the environment.
 
 use std::env;
 use std::path::Path as FilePath;
@@ -52,12 +52,13 @@ impl Connection {
         path.strip_prefix(&self.prefix)?.parse().ok()
     }
 
-    pub(super) fn lists(&self) -> bool {
+    /// True if the store lists its objects.
+    pub(super) fn can_list(&self) -> bool {
         self.scheme != ObjectStoreScheme::Http
     }
 
-    /// True if the store compares generation numbers instead of entity tags.
-    pub(super) fn counts_versions(&self) -> bool {
+    /// True if conditional writes take generation numbers instead of entity tags.
+    pub(super) fn has_generations(&self) -> bool {
         self.scheme == ObjectStoreScheme::GoogleCloudStorage
     }
 
@@ -89,13 +90,15 @@ fn client(
 ) -> Result<Arc<dyn ObjectStore>> {
     let text = url.to_string();
     let unsigned = match access {
+        // Credentials of the machine, such as a role, do not count: without them, asking its metadata
+        // server would fail before a public store is read.
         Access::Any => !has_credentials(scheme),
         Access::Anonymous => true,
         Access::Signed => false,
     };
     macro_rules! store {
-        ($builder:ident, $key:ident, $family:literal, $other:literal, $region:expr) => {{
-            let settings = Settings::<$key>::of_the_environment($family, $other).map_err(unfit)?;
+        ($builder:ident, $key:ident, $prefix:literal, $further:literal, $finish:expr) => {{
+            let settings = Settings::<$key>::from_environment($prefix, $further).map_err(unfit)?;
             let client = settings.client(|settings| {
                 let mut builder = $builder::new().with_url(&text).with_retry(retries.clone());
                 builder = builder.with_http_connector(connector.clone());
@@ -105,7 +108,7 @@ fn client(
                 if unsigned {
                     builder = builder.with_config($key::SkipSignature, "true");
                 }
-                $region(builder).build()
+                $finish(builder).build()
             });
             Ok(Arc::new(client?))
         }};
@@ -152,15 +155,15 @@ fn region(
     connector: &Connector,
     runtime: &Runtime,
 ) -> Result<Option<String>> {
-    let names = [
+    let region_variables = [
         "AWS_REGION",
         "AWS_DEFAULT_REGION",
         "AWS_ENDPOINT",
         "AWS_ENDPOINT_URL",
         "AWS_ENDPOINT_URL_S3",
     ];
-    let is_named = names.iter().any(|name| is_set(name));
-    if *scheme != ObjectStoreScheme::AmazonS3 || url.scheme() != "s3" || is_named {
+    let is_configured = region_variables.iter().any(|name| is_set(name));
+    if *scheme != ObjectStoreScheme::AmazonS3 || url.scheme() != "s3" || is_configured {
         return Ok(None);
     }
     let bucket = url.host_str().unwrap_or_default();
@@ -172,8 +175,9 @@ fn region(
     };
     let headers = runtime.block_on(head(connector, &address))?;
     let region = headers.get("x-amz-bucket-region").and_then(|region| region.to_str().ok());
-    let is_name = |region: &&str| region.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-    if let Some(region) = region.filter(is_name) {
+    // The region becomes part of a host name.
+    let is_label = |region: &&str| region.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    if let Some(region) = region.filter(is_label) {
         return Ok(Some(region.to_owned()));
     }
     Err(unfit(format!("S3 returned no region for the bucket `{bucket}`: set AWS_REGION")))
@@ -213,12 +217,12 @@ fn has_credentials(scheme: &ObjectStoreScheme) -> bool {
         ],
         _ => &[],
     };
-    let google = || {
+    let has_gcloud_login = || {
         let home = env::var_os("HOME").unwrap_or_default();
         FilePath::new(&home).join(".config/gcloud/application_default_credentials.json").is_file()
     };
     variables.iter().any(|name| is_set(name))
-        || *scheme == ObjectStoreScheme::GoogleCloudStorage && google()
+        || *scheme == ObjectStoreScheme::GoogleCloudStorage && has_gcloud_login()
 }
 
 fn is_set(name: &str) -> bool {

@@ -33,7 +33,7 @@ pub(super) struct Settings<K>(Vec<(String, K, String)>);
 impl<K: FromStr> Settings<K> {
     /// Variables with the prefix `family`, and `further`; ignores empty values. Errors omit
     /// possible secrets.
-    pub(super) fn of_the_environment(family: &str, further: &str) -> Result<Self, String> {
+    pub(super) fn from_environment(family: &str, further: &str) -> Result<Self, String> {
         Self::from_variables(env::vars_os(), family, further)
     }
 

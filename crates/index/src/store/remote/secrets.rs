@@ -12,7 +12,7 @@ const WORDS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "SAS", "PASSWORD", "CREDENTI
 const SHORTEST: usize = 8;
 
 impl Secrets {
-    pub(super) fn of_the_environment() -> Self {
+    pub(super) fn from_environment() -> Self {
         Self::from_variables(env::vars_os().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         }))

@@ -1,12 +1,12 @@
 use super::*;
-use crate::resolve::tests::{Given, devel, device, messages, runtime};
+use crate::resolve::tests::{Fixture, devel, device, messages, runtime};
 
 /// Returns a line for each member (`PATH STEP`), absent path (`PATH - REASON`) and problem
 /// (`! MESSAGE`) of `x-core`.
 fn describe(packages: &[String], entries: &str) -> Vec<String> {
-    let given = Given::new(packages, entries);
+    let fixture = Fixture::new(packages, entries);
     let mut problems = Problems::new();
-    let filled = given.filled(&mut problems);
+    let filled = fixture.filled(&mut problems);
     let core = filled.iter().find(|f| f.dist.name.as_str() == "x-core").unwrap();
     let directories = ["_x_core/lib".parse().unwrap()];
     let (members, absent) = members(core, &Owners::new(&filled), &directories, &mut problems);
@@ -73,8 +73,8 @@ fn a_stub_starts_a_program_of_a_package_that_is_always_installed() {
 fn a_stub_is_shipped_if_any_package_ships_its_program() {
     let entries = "a_lib_generic tool link bin/p\na_lib_generic f text f\nb_lib_generic bin/p exe";
     let shipped = |packages: &[String]| {
-        let given = Given::new(packages, entries);
-        let filled = given.filled(&mut Problems::new());
+        let fixture = Fixture::new(packages, entries);
+        let filled = fixture.filled(&mut Problems::new());
         let owners = Owners::new(&filled);
         ["f", "tool", "bin/p"].map(|path| is_shipped(&filled[0], &owners, &path.parse().unwrap()))
     };
@@ -115,9 +115,9 @@ fn the_first_package_with_a_path_owns_it_but_never_an_overlay() {
     let over = runtime("over", "overlay \"core\"\nartifact \"a\" \"lib\"");
     let second = runtime("second", "artifact \"a\" \"lib\"");
     let packages = [over, core(), second, devel("artifacts-of \"core\"")];
-    let given = Given::new(&packages, "a_lib_generic f text f");
-    let filled = given.filled(&mut Problems::new());
-    let (owners, dists) = (Owners::new(&filled), given.dists());
+    let fixture = Fixture::new(&packages, "a_lib_generic f text f");
+    let filled = fixture.filled(&mut Problems::new());
+    let (owners, dists) = (Owners::new(&filled), fixture.dists());
     let (path, devel) = ("f".parse().unwrap(), dists.last().unwrap());
     assert_eq!(owners.owner(&path, devel).unwrap().dist.name.as_str(), "x-core");
     assert_eq!(owners.owners(devel)[&path].dist.name.as_str(), "x-core");

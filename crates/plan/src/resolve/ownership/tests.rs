@@ -1,11 +1,11 @@
 use super::*;
-use crate::resolve::tests::{Given, device, messages, runtime, wheel};
+use crate::resolve::tests::{Fixture, device, messages, runtime, wheel};
 
 fn wrong(system: System, paths: [&str; 4]) -> Vec<String> {
     let takes = r#"artifact "a" "lib""#;
     let packages = [runtime("core", takes), runtime("other", takes), device(takes)];
-    let given = Given::new(&packages, "a_lib_gfx942 f text f\na_lib_gfx1100 f text f");
-    let dists = given.dists();
+    let fixture = Fixture::new(&packages, "a_lib_gfx942 f text f\na_lib_gfx1100 f text f");
+    let dists = fixture.dists();
     let names: Vec<&str> = dists.iter().map(|dist| dist.name.as_str()).collect();
     assert_eq!(names, ["x-core", "x-other", "x-device-gfx942", "x-device-gfx1100"]);
     let made: Vec<_> =

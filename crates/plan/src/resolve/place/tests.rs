@@ -1,16 +1,16 @@
 use super::*;
 use crate::resolve::install_tree::Layer;
-use crate::resolve::tests::{Given, messages, runtime as package};
+use crate::resolve::tests::{Fixture, messages, runtime as package};
 
 /// `PATH file FROM`, `PATH starts PROGRAM`, `PATH = LIBRARY`, `PATH - REASON` for absent
 /// paths, `! MESSAGE`.
 fn placed(lines: &str, entries: &str) -> Vec<String> {
-    let given =
-        Given::new(&[package("core", &format!("artifact \"a\" \"lib\"\n{lines}"))], entries);
+    let fixture =
+        Fixture::new(&[package("core", &format!("artifact \"a\" \"lib\"\n{lines}"))], entries);
     let mut problems = Problems::new();
-    let (dists, generic) = (given.dists(), given.generic());
+    let (dists, generic) = (fixture.dists(), fixture.generic());
     let view = View::new(&generic, Layer::default());
-    let selection = given.selection(&dists[0], &mut problems);
+    let selection = fixture.selection(&dists[0], &mut problems);
     let out = runtime(&selection, &view, StubMachine::X86_64, &mut problems);
     let placed = out.placed.iter().map(|(path, (placed, _))| match placed {
         Placed::File(item) => format!("{path} file {}", item.entry.path),

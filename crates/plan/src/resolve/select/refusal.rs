@@ -42,11 +42,11 @@ pub(in crate::resolve) struct Refusals<'a> {
 
 impl<'a> Refusals<'a> {
     pub fn new(manifest: &'a Manifest, dist: &ResolvedDist<'a>, artifact: &'a Artifact) -> Self {
-        let mut heard = Heard::default();
-        let takes = rule_of(manifest, dist.package, &artifact.id, &mut heard).is_some();
+        let mut first_refusal = FirstRefusal::default();
+        let takes = rule_of(manifest, dist.package, &artifact.id, &mut first_refusal).is_some();
         let first = dist.package.includes.first().map(|rule| &rule.glob.place);
         Self {
-            whole: heard.0.filter(|_| !takes),
+            whole: first_refusal.0.filter(|_| !takes),
             narrowing: takes.then(|| (Narrowing::new(manifest, dist.package, artifact), first)),
         }
     }
@@ -69,9 +69,9 @@ impl Refusals<'_> {
 }
 
 #[derive(Default)]
-struct Heard<'a>(Option<Refusal<'a>>);
+struct FirstRefusal<'a>(Option<Refusal<'a>>);
 
-impl<'a> SelectionTrace<'a> for Heard<'a> {
+impl<'a> SelectionTrace<'a> for FirstRefusal<'a> {
     fn on_match(&mut self, _: &'a ArtifactId, rule_match: RuleMatch<'a>) {
         let refusal = match rule_match {
             RuleMatch::OtherComponents(rule) => Refusal::OtherComponents(&rule.name.place),

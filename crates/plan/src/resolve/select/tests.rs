@@ -1,25 +1,26 @@
 use super::*;
-use crate::resolve::tests::{Given, devel, line, messages, runtime};
+use crate::resolve::tests::{Fixture, devel, line, messages, runtime};
 
-/// `PATH ARTIFACT < LINE`, `PATH - LINE` for excluded paths, `! MESSAGE`.
-fn taken(packages: &[String], entries: &str) -> Vec<String> {
-    let given = Given::new(packages, entries);
+/// Returns `PATH ARTIFACT < LINE` for selected paths, `PATH - LINE` for excluded ones, and `! MESSAGE`.
+fn selected_lines(packages: &[String], entries: &str) -> Vec<String> {
+    let fixture = Fixture::new(packages, entries);
     let mut problems = Problems::new();
-    let dists = given.dists();
-    let selection = given.selection(dists.last().unwrap(), &mut problems);
-    let taken = selection.files.iter().chain(&selection.directories);
-    let taken = taken.map(|(path, s)| format!("{path} {} < {}", s.item.artifact.id, line(s.rule)));
+    let dists = fixture.dists();
+    let selection = fixture.selection(dists.last().unwrap(), &mut problems);
+    let selected = selection.files.iter().chain(&selection.directories);
+    let selected =
+        selected.map(|(path, s)| format!("{path} {} < {}", s.item.artifact.id, line(s.rule)));
     let excluded = selection.excluded.iter();
     let excluded = excluded.map(|(path, (exclude, _))| format!("{path} - {}", line(exclude)));
-    taken.chain(excluded).chain(messages(&problems)).collect()
+    selected.chain(excluded).chain(messages(&problems)).collect()
 }
 
 fn core(lines: &str, entries: &str) -> Vec<String> {
-    taken(&[runtime("core", lines)], entries)
+    selected_lines(&[runtime("core", lines)], entries)
 }
 
 fn core_with(whole: &str, lines: &str, entries: &str) -> Vec<String> {
-    taken(&[format!("{whole}\n"), runtime("core", lines)], entries)
+    selected_lines(&[format!("{whole}\n"), runtime("core", lines)], entries)
 }
 
 const LIB_A: &str = r#"artifact "a" "lib""#;
@@ -39,7 +40,7 @@ fn each_line_takes_its_components() {
 }
 
 #[test]
-fn includes_let_in_and_excludes_win() {
+fn excludes_override_includes() {
     let lines = "artifact \"a\" \"lib\"\ninclude \"lib/**\"\ninclude \"lib/x\"\nexclude \"lib/y\"";
     let entries = "a_lib_generic lib/x text 1
                    a_lib_generic lib/y text 2
@@ -56,7 +57,7 @@ fn includes_let_in_and_excludes_win() {
 }
 
 #[test]
-fn a_drop_rule_counts_before_packages_only_everywhere_and_only_for_its_artifacts() {
+fn a_drop_rule_removes_files_of_its_artifacts_from_packages_only_with_everywhere() {
     let lines = r#"artifact "a" "lib" "test""#;
     let entries = "a_lib_generic x text 1\na_test_generic y text 2";
     let (x, y) = (format!("x a_lib_generic < {lines}"), format!("y a_test_generic < {lines}"));
@@ -72,14 +73,14 @@ fn a_drop_rule_counts_before_packages_only_everywhere_and_only_for_its_artifacts
 }
 
 #[test]
-fn what_is_dropped_of_one_artifact_another_can_have() {
+fn a_path_dropped_from_one_artifact_is_taken_from_another() {
     let drop = r#"drop "x" artifact="a" everywhere=#true reason="-""#;
     let entries = "a_lib_generic x text 1\nb_lib_generic x text 2";
     assert_eq!(core_with(drop, BOTH, entries), [r#"x b_lib_generic < artifact "b" "lib""#]);
 }
 
 #[test]
-fn a_devel_package_takes_what_others_name_and_leaves_out_what_it_says() {
+fn a_devel_package_takes_artifacts_of_other_packages_without_excluded_ones() {
     let core = || runtime("core", "artifact \"a\" \"lib\"\nartifact \"b\" \"lib\"");
     let entries = "a_lib_generic x text 1\na_dev_generic y text 2\nb_dbg_generic z text 3\nc_dev_generic w text 4";
     let all = r#"artifacts-of "core""#;
@@ -100,12 +101,12 @@ fn a_devel_package_takes_what_others_name_and_leaves_out_what_it_says() {
     for (more, expected) in cases {
         let packages = [core(), devel(&format!("{all}\n{more}"))];
         let expected: Vec<String> = expected.iter().map(|e| e.replace("{}", all)).collect();
-        assert_eq!(taken(&packages, entries), expected, "{more}");
+        assert_eq!(selected_lines(&packages, entries), expected, "{more}");
     }
 }
 
 #[test]
-fn different_content_is_named_with_both_artifacts() {
+fn an_error_names_both_artifacts_of_a_path_with_different_content() {
     assert_eq!(
         core(BOTH, "a_lib_generic x text 1\nb_lib_generic x text 2").last().unwrap(),
         "! artifacts `a_lib_generic` and `b_lib_generic` supply `x` of x-core with different content"
@@ -119,9 +120,9 @@ fn different_content_is_named_with_both_artifacts() {
 }
 
 #[derive(Default)]
-struct Heard(Vec<String>);
+struct Decisions(Vec<String>);
 
-impl<'a> SelectionTrace<'a> for Heard {
+impl<'a> SelectionTrace<'a> for Decisions {
     fn on_match(&mut self, _: &'a ArtifactId, _: RuleMatch<'a>) {}
 
     fn settle(&mut self, _: &[Selected<'a>], first: &Selected<'a>, why: Why) {
@@ -130,7 +131,7 @@ impl<'a> SelectionTrace<'a> for Heard {
 }
 
 #[test]
-fn of_equal_files_the_first_counts_or_else_the_first_that_may_be_executed() {
+fn the_first_executable_one_of_equal_files_counts_otherwise_the_first() {
     let cases = [
         ("a_lib_generic x script", "a_lib_generic Alone"),
         ("a_lib_generic x script\nb_lib_generic x script", "a_lib_generic First"),
@@ -141,19 +142,24 @@ fn of_equal_files_the_first_counts_or_else_the_first_that_may_be_executed() {
         ("a_lib_generic x link y\nb_lib_generic x text 2", "a_lib_generic Differ"),
     ];
     for (entries, expected) in cases {
-        let given = Given::new(&[runtime("core", BOTH)], entries);
-        let (mut heard, mut problems) = (Heard::default(), Problems::new());
-        let dists = given.dists();
-        let selection =
-            selection(&given.manifest, &given.catalog, &dists[0], &mut heard, &mut problems);
-        assert_eq!(heard.0, [expected], "{entries}");
+        let fixture = Fixture::new(&[runtime("core", BOTH)], entries);
+        let (mut decisions, mut problems) = (Decisions::default(), Problems::new());
+        let dists = fixture.dists();
+        let selection = selection(
+            &fixture.manifest,
+            &fixture.catalog,
+            &dists[0],
+            &mut decisions,
+            &mut problems,
+        );
+        assert_eq!(decisions.0, [expected], "{entries}");
         assert_eq!(selection.owned.len(), entries.lines().count(), "all of them are owned");
         assert_eq!(problems.is_empty(), !expected.contains("Differ"), "{entries}");
     }
 }
 
 #[test]
-fn files_are_the_same_by_size_and_checksum() {
+fn files_are_equal_by_size_and_checksum_and_links_by_target() {
     let file = |size: u64, sha256: Option<&str>| CatalogEntry {
         path: "x".parse().unwrap(),
         base: "stage".parse().unwrap(),
@@ -176,6 +182,6 @@ fn files_are_the_same_by_size_and_checksum() {
     ];
     for (one, other, expected) in cases {
         assert_eq!(is_same_content(&one, &other), expected, "{one:?} {other:?}");
-        assert!(is_same_content(&one, &one), "a file is itself, whatever is known of it");
+        assert!(is_same_content(&one, &one), "a file equals itself, also without a checksum");
     }
 }

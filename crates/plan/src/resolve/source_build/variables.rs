@@ -1,13 +1,15 @@
 use std::collections::BTreeMap;
 
 use crate::Request;
-use crate::resolve::targets::Targets;
+use crate::resolve::targets::{Targets, families_option};
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::{Filling, Manifest, Wavefront, setting};
 
 pub(super) struct Variables<'a> {
     values: BTreeMap<&'a str, String>,
     isas: Vec<(String, Option<Wavefront>)>,
+    /// Option of the command line for the families of the built system.
+    pub families_option: String,
 }
 
 impl<'a> Variables<'a> {
@@ -27,7 +29,8 @@ impl<'a> Variables<'a> {
                 }
             }
         }
-        let mut variables = Self { values: BTreeMap::new(), isas };
+        let families_option = families_option(targets.system);
+        let mut variables = Self { values: BTreeMap::new(), isas, families_option };
         for (name, value) in &manifest.python.variables {
             let value = variables.fill(value.as_str());
             variables.values.insert(name.as_str(), value);
@@ -77,12 +80,12 @@ impl<'a> Variables<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resolve::tests::{Given, runtime};
+    use crate::resolve::tests::{Fixture, runtime};
 
     #[test]
     fn an_isa_of_several_families_is_listed_once() {
-        let mut given =
-            Given::new(&[runtime("core", "artifact \"a\" \"lib\"")], "a_lib_generic f text f");
+        let mut fixture =
+            Fixture::new(&[runtime("core", "artifact \"a\" \"lib\"")], "a_lib_generic f text f");
         let cases: [(&[&str], &str); 4] = [
             (&["gfx942"], "gfx942"),
             (&["gfx94X-all", "gfx94X-dcgpu"], "gfx942"),
@@ -90,10 +93,10 @@ mod tests {
             (&[], "{isas}"),
         ];
         for (built, expected) in cases {
-            given.targets.built = built.iter().map(|name| (*name).to_owned()).collect();
+            fixture.targets.built = built.iter().map(|name| (*name).to_owned()).collect();
             let (request, mut problems) = (Request::default(), Problems::new());
             let variables =
-                Variables::new(&given.manifest, &request, &given.targets, &mut problems);
+                Variables::new(&fixture.manifest, &request, &fixture.targets, &mut problems);
             assert_eq!(variables.fill("-D{isas}"), format!("-D{expected}"));
         }
     }

@@ -8,11 +8,11 @@ use plan::Lost;
 
 /// Finds files that no new package has, or only ones that the old one does not require.
 pub(super) fn find(compared: &Compared<'_, '_>, offered: &Offered<'_, '_>, found: &mut Found) {
-    let Compared { old, new, pairs, left, moves, .. } = compared;
+    let Compared { old, new, pairs, unpaired, moves, .. } = compared;
     let stays = |at: &&At| pairs.new_of[at.package].is_some();
     let file = |at: &At| &old.packages[at.package].files[at.file];
     let lost_places: Vec<&At> =
-        left.gone.iter().filter(stays).filter(|at| counts(file(at))).collect();
+        unpaired.removed.iter().filter(stays).filter(|at| counts(file(at))).collect();
     let holders = holders(compared, &lost_places.iter().map(|at| file(at).path).collect());
     let mut ends: BTreeMap<At, Vec<usize>> = BTreeMap::new();
     for at in lost_places {

@@ -112,10 +112,10 @@ fn whole_and_streamed_members_read_back() {
     assert_eq!(archive.len(), 3);
     for (i, (name, mode, content)) in expected.into_iter().enumerate() {
         let mut member = archive.by_index(i).unwrap();
-        let mut found = Vec::new();
-        member.read_to_end(&mut found).unwrap();
+        let mut bytes = Vec::new();
+        member.read_to_end(&mut bytes).unwrap();
         assert_eq!((member.name(), member.unix_mode()), (name, Some(mode)));
-        assert!(found == content, "{name}");
+        assert!(bytes == content, "{name}");
         assert_eq!(member.last_modified().unwrap().to_string(), "1980-01-01 00:00:00");
     }
 }
@@ -138,7 +138,7 @@ fn a_streamed_member_gives_the_bytes_of_a_whole_one() {
 }
 
 #[test]
-fn nothing_but_members_and_directory_is_written() {
+fn writes_only_members_and_the_central_directory() {
     let mut zip = writer();
     put(&mut zip, "ab", b"xyz").unwrap();
     let bytes = zip.finish().unwrap().into_inner();
@@ -149,7 +149,7 @@ fn nothing_but_members_and_directory_is_written() {
 }
 
 #[test]
-fn one_name_comes_once() {
+fn refuses_a_second_member_of_a_name() {
     let mut zip = writer();
     put(&mut zip, "a", b"1").unwrap();
     let error = put(&mut zip, "a", b"2").unwrap_err();
@@ -168,7 +168,7 @@ fn an_archive_with_an_unfinished_member_cannot_be_finished() {
 }
 
 #[test]
-fn stored_bytes_have_to_be_as_many_as_announced() {
+fn refuses_a_stored_member_with_another_size() {
     let mut zip = writer();
     let mut entry = zip.start(&path("a"), false, Method::Store, 3).unwrap();
     zip.append(&mut entry, b"ab").unwrap();
@@ -180,14 +180,14 @@ fn stored_bytes_have_to_be_as_many_as_announced() {
 }
 
 #[test]
-fn a_name_of_more_than_16_bits_is_refused() {
+fn refuses_a_name_longer_than_65_535_bytes() {
     let error = put(&mut writer(), &"n".repeat(65_536), b"").unwrap_err();
     assert!(matches!(error, ZipError::NameTooLong { length: 65_536 }));
     put(&mut writer(), &"n".repeat(65_535), b"").unwrap();
 }
 
 #[test]
-fn more_members_than_16_bits_count() {
+fn writes_zip64_from_65_535_members_on() {
     for count in [65_534, 65_535, 65_536, 70_000] {
         let mut zip = writer();
         for i in 0..count {
@@ -240,18 +240,20 @@ fn members_and_archives_may_exceed_4_gib() {
 fn check_local(header: &[u8], size: u64) {
     let u32_at = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().unwrap());
     let u64_at = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().unwrap());
+    // A local header has the CRC at 14, the compressed size at 18 and the size at 22.
     assert_eq!(u32_at(14), 0xdead_beef);
     if size < u64::from(u32::MAX) {
         assert_eq!((u64::from(u32_at(18)), u64::from(u32_at(22)), header.len()), (size, size, 32));
     } else {
         assert_eq!((u32_at(18), u32_at(22), header.len()), (u32::MAX, u32::MAX, 32 + 20));
+        // Extra field of zip64: number 1, 16 bytes.
         assert_eq!(&header[32..36], [1, 0, 16, 0]);
         assert_eq!((u64_at(36), u64_at(44)), (size, size));
     }
 }
 
 #[test]
-fn content_that_might_outgrow_32_bits_when_deflated_gets_zip64_in_its_local_header() {
+fn possible_growth_beyond_32_bits_gets_zip64_in_the_local_header() {
     let mut zip = ZipWriter::new(Sparse::default(), Timestamp::EARLIEST);
     for (name, size) in [("might", u64::from(u32::MAX) - 4096), ("cannot", 1 << 31)] {
         let mut entry = zip.start(&path(name), false, Method::Deflate, size).unwrap();
@@ -267,22 +269,22 @@ fn content_that_might_outgrow_32_bits_when_deflated_gets_zip64_in_its_local_head
 }
 
 #[test]
-fn what_is_complete_stays_as_it_is() {
+fn complete_bytes_do_not_change() {
     let mut zip = writer();
     let mut seen = Vec::new();
-    let mut look = |zip: &ZipWriter<Cursor<Vec<u8>>>| {
-        let now = &zip.sink().get_ref()[..usize::try_from(zip.complete()).unwrap()];
-        assert!(now.starts_with(&seen));
-        seen = now.to_vec();
+    let mut complete_len = |zip: &ZipWriter<Cursor<Vec<u8>>>| {
+        let complete = &zip.sink().get_ref()[..usize::try_from(zip.complete()).unwrap()];
+        assert!(complete.starts_with(&seen));
+        seen = complete.to_vec();
         seen.len()
     };
-    assert_eq!(look(&zip), 0);
+    assert_eq!(complete_len(&zip), 0);
     put(&mut zip, "a", b"first").unwrap();
-    let first = look(&zip);
+    let first = complete_len(&zip);
     assert_eq!(first as u64, zip.position());
     let mut open = zip.start(&path("b"), false, Method::Store, 6).unwrap();
     zip.append(&mut open, b"second").unwrap();
-    assert_eq!(look(&zip), first, "its header is not complete");
+    assert_eq!(complete_len(&zip), first, "its header is not complete");
     zip.end(open, Checksum::of(b"second").value()).unwrap();
-    assert_eq!(look(&zip) as u64, zip.position());
+    assert_eq!(complete_len(&zip) as u64, zip.position());
 }

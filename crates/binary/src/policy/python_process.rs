@@ -1,11 +1,11 @@
 //! Symbols available in every Python process.
 //!
-//! Modules without NEEDED entries for the API and for these parts of the C library load anyway,
-//! with unversioned references.
+//! The interpreter has loaded its API, libm, libpthread, libdl, librt and libutil, so modules that
+//! use them without a NEEDED entry load, too. Their references to these symbols have no version.
 
-/// Python API, threads, semaphores, clocks, timers, queues, floating-point environment, and stack
-/// unwinding.
-const BEGINNINGS: &[&str] = &[
+/// Beginnings of names of the Python API, stack unwinding, libpthread, librt (clocks, timers,
+/// message queues, asynchronous I/O), and the floating-point environment.
+const PREFIXES: &[&str] = &[
     "Py",
     "_Py",
     "_Unwind_",
@@ -26,7 +26,7 @@ const BEGINNINGS: &[&str] = &[
     "feupdate",
 ];
 
-/// libdl, librt and libutil.
+/// Other names of libdl, librt, libutil and libm.
 const NAMES: &[&str] = &[
     "dladdr",
     "dladdr1",
@@ -38,6 +38,9 @@ const NAMES: &[&str] = &[
     "dlsym",
     "dlvsym",
     "forkpty",
+    "lgamma_r",
+    "lgammaf_r",
+    "lgammal_r",
     "lio_listio",
     "login",
     "login_tty",
@@ -46,9 +49,11 @@ const NAMES: &[&str] = &[
     "openpty",
     "shm_open",
     "shm_unlink",
+    "signgam",
 ];
 
-/// libm (C11, 7.3 and 7.12, and older Unix functions), also with the suffixes `f` and `l`.
+/// Functions of glibc's libm (C11, 7.3 and 7.12, C23, GNU and older Unix), also with the suffixes
+/// `f` and `l`.
 const MATHEMATICS: &[&str] = &[
     "acos",
     "acosh",
@@ -109,7 +114,6 @@ const MATHEMATICS: &[&str] = &[
     "jn",
     "ldexp",
     "lgamma",
-    "lgamma_r",
     "llrint",
     "llround",
     "log",
@@ -133,7 +137,6 @@ const MATHEMATICS: &[&str] = &[
     "scalb",
     "scalbln",
     "scalbn",
-    "signgam",
     "significand",
     "sin",
     "sincos",
@@ -148,13 +151,14 @@ const MATHEMATICS: &[&str] = &[
     "yn",
 ];
 
-pub(super) fn is_given(name: &str) -> bool {
-    let of_type = |end| name.strip_suffix(end).is_some_and(|name| MATHEMATICS.contains(&name));
-    BEGINNINGS.iter().any(|start| name.starts_with(start))
+pub(super) fn is_in_every_process(name: &str) -> bool {
+    let has_base_before =
+        |suffix| name.strip_suffix(suffix).is_some_and(|name| MATHEMATICS.contains(&name));
+    PREFIXES.iter().any(|start| name.starts_with(start))
         || NAMES.contains(&name)
         || MATHEMATICS.contains(&name)
-        || of_type('f')
-        || of_type('l')
+        || has_base_before('f')
+        || has_base_before('l')
 }
 
 #[cfg(test)]
@@ -163,10 +167,21 @@ mod tests {
 
     #[test]
     fn recognizes_symbols_of_the_interpreter() {
-        let given = ["PyList_New", "dlopen", "sqrtf", "powl", "pthread_create", "_Unwind_GetIP"];
-        assert!(given.into_iter().all(is_given));
-        assert!(
-            !["hipMalloc", "sqrtx", "dlother", "_ZN3fooEv", "malloc"].into_iter().any(is_given)
-        );
+        for name in [
+            "PyList_New",
+            "dlopen",
+            "sqrtf",
+            "powl",
+            "lgamma_r",
+            "lgammaf_r",
+            "lgammal_r",
+            "pthread_create",
+            "_Unwind_GetIP",
+        ] {
+            assert!(is_in_every_process(name), "{name}");
+        }
+        for name in ["hipMalloc", "sqrtx", "lgamma_rf", "dlother", "_ZN3fooEv", "malloc"] {
+            assert!(!is_in_every_process(name), "{name}");
+        }
     }
 }
