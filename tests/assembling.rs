@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use base::regular::sha256;
 use fs_err as fs;
 
-use crate::program::{self, Run, said, text};
+use crate::program::{self, Run, stderr, text};
 
 /// Makes a directory with packages of two jobs in `core` and `libraries`.
 fn built() -> tempfile::TempDir {
@@ -33,7 +33,7 @@ fn refused(root: &Path, dirs: &[&str], needle: &str) {
     let args = [&["merge", "-o", "out"], dirs].concat();
     let output = program::command(root, &args).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{needle}: {}", text(&output.stderr));
-    assert!(said(&output).contains(needle), "{needle}: {}", text(&output.stderr));
+    assert!(stderr(&output).contains(needle), "{needle}: {}", text(&output.stderr));
     assert!(!root.join("out/dist").exists(), "{needle}");
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::demo_tree::scratch;
-use crate::program::{Run, command, done, rockpack, said, text};
+use crate::program::{Run, command, done, rockpack, stderr, text};
 
 /// Returns the messages of a command that fails with this status.
 fn fails(dir: &Path, args: &[&str], status: i32) -> String {
@@ -161,11 +161,11 @@ fn names_the_directory_without_a_manifest() {
         let more = if args[0] == "build" { &["--dest-dir", "out"][..] } else { &[] };
         let output = rockpack(here, &[args, &files, more].concat());
         assert!(output.status.success(), "{args:?}");
-        let messages = said(&output);
+        let messages = stderr(&output);
         assert!(messages.contains("no packages.kdl in /"), "{args:?}: {messages}");
         assert!(messages.contains("manifest: <built in>/packages.kdl"), "{args:?}: {messages}");
         let asked = rockpack(here, &[args, &files, more, &["--manifest", "built-in"]].concat());
-        let messages = said(&asked);
+        let messages = stderr(&asked);
         assert!(
             !messages.contains("no packages.kdl") && messages.contains("<built in>"),
             "{args:?}: {messages}"
@@ -179,7 +179,7 @@ fn names_the_directory_without_a_manifest() {
 
     crate::repository::copy(here, "");
     let output = rockpack(here, &[&["plan"], &files[..]].concat());
-    assert!(said(&output).starts_with("manifest: packages.kdl"), "{}", said(&output));
+    assert!(stderr(&output).starts_with("manifest: packages.kdl"), "{}", stderr(&output));
     let mut elsewhere = command(here, &["check"]);
     let output = elsewhere.env("ROCKPACK_MANIFEST", "built-in").output().unwrap();
     assert!(output.stdout.starts_with(b"<built in>"), "{}", text(&output.stdout));
@@ -245,15 +245,15 @@ fn refuses_less_memory_than_a_block_needs() {
     };
     for (least, more) in [("5MB", &[][..]), ("150MB", &["--devel-tarball-compression"])] {
         let small = build("1MB", more);
-        let messages = said(&small);
+        let messages = stderr(&small);
         assert_eq!(small.status.code(), Some(2), "{messages}");
         let asked = messages.split("give at least ").nth(1);
         let asked = asked.unwrap_or_else(|| panic!("{messages}")).to_owned();
         assert!(asked.len() <= least.len() + 1, "about {least}: {asked}");
         let enough = build(&asked, more);
-        assert!(enough.status.success(), "{asked}: {}", said(&enough));
+        assert!(enough.status.success(), "{asked}: {}", stderr(&enough));
     }
-    let messages = said(&build("0", &[]));
+    let messages = stderr(&build("0", &[]));
     assert!(
         messages.contains("ROCKPACK_MEMORY") && messages.contains("needs a unit"),
         "{messages}"
@@ -282,11 +282,11 @@ fn each_event_of_a_trace_names_its_package_and_file() {
 fn quiet_commands_print_only_results_and_errors() {
     let dir = scratch(true);
     let loud = rockpack(dir.path(), &BUILD);
-    assert!(said(&loud).contains("writing 8 packages"), "{}", said(&loud));
+    assert!(stderr(&loud).contains("writing 8 packages"), "{}", stderr(&loud));
     for format in ["human", "json", "github"] {
         let more = ["-q", "--message-format", format];
         let quiet = rockpack(dir.path(), &[&BUILD[..], &more].concat());
-        assert!(quiet.status.success() && quiet.stderr.is_empty(), "{}", said(&quiet));
+        assert!(quiet.status.success() && quiet.stderr.is_empty(), "{}", stderr(&quiet));
         assert!(quiet.stdout.starts_with(b"package "), "{}", text(&quiet.stdout));
     }
     assert!(fails(dir.path(), &["--quiet", "plan", "--artifact-dir", "none"], 2).contains("none"));

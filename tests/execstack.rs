@@ -7,7 +7,7 @@ use binary::elf;
 use fs_err as fs;
 use tempfile::TempDir;
 
-use crate::program::{self, rockpack, said, text};
+use crate::program::{self, rockpack, stderr, text};
 use workbench::skips::has;
 
 const PACKAGES: &str = r#"
@@ -45,7 +45,7 @@ fn scene(source: &str) -> Option<TempDir> {
     let library = artifact.join("stage/lib/libx.so.1");
     let made = Command::new("gcc").args(flags).arg(library).current_dir(dir.path()).output();
     let made = made.unwrap();
-    assert!(made.status.success(), "{}", said(&made));
+    assert!(made.status.success(), "{}", stderr(&made));
     Some(dir)
 }
 
@@ -57,7 +57,7 @@ fn build(dir: &Path) -> Output {
 fn a_build_clears_the_stack_of_a_library_and_verify_accepts_it() {
     let Some(dir) = scene(PLAIN) else { return };
     let built = build(dir.path());
-    assert!(built.status.success(), "{}", said(&built));
+    assert!(built.status.success(), "{}", stderr(&built));
     let wheel = dir.path().join("out/dist/x_core-1.0-py3-none-linux_x86_64.whl");
     let mut archive = zip::ZipArchive::new(fs::File::open(wheel).unwrap()).unwrap();
     let mut library = Vec::new();
@@ -65,7 +65,7 @@ fn a_build_clears_the_stack_of_a_library_and_verify_accepts_it() {
     let facts = elf::inspect(&library).unwrap().facts().unwrap();
     assert_eq!(facts.executable_stack, None);
     let verified = rockpack(dir.path(), &["wheel", "verify", "out/dist"]);
-    assert!(verified.status.success(), "{}", said(&verified));
+    assert!(verified.status.success(), "{}", stderr(&verified));
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn explain_names_the_line_that_clears_a_stack() {
 fn a_build_refuses_to_clear_a_stack_with_a_trampoline() {
     let Some(dir) = scene(NESTED) else { return };
     let built = build(dir.path());
-    assert_eq!(built.status.code(), Some(1), "{}", said(&built));
-    assert!(said(&built).contains("trampoline"), "{}", said(&built));
+    assert_eq!(built.status.code(), Some(1), "{}", stderr(&built));
+    assert!(stderr(&built).contains("trampoline"), "{}", stderr(&built));
     assert!(!dir.path().join("out").exists());
 }

@@ -71,7 +71,7 @@ fn a_glob_of_file_names_is_corrected() {
     for (glob, status) in [("*.kpack", 0), ("*_gfx942.kpack", 1)] {
         let output = explain(&[glob]);
         assert_eq!(output.status.code(), Some(status), "{}", text(&output.stdout));
-        let messages = program::said(&output);
+        let messages = program::stderr(&output);
         let proposed = format!("`**/{glob}` matches ");
         assert!(
             messages.contains("at any depth, such as `") && messages.contains(&proposed),
@@ -80,7 +80,7 @@ fn a_glob_of_file_names_is_corrected() {
     }
     let deep = explain(&["**/*_gfx942.kpack"]);
     assert!(text(&deep.stdout).contains(".kpack/"), "{}", text(&deep.stdout));
-    assert!(!program::said(&deep).contains("at any depth"), "{}", program::said(&deep));
+    assert!(!program::stderr(&deep).contains("at any depth"), "{}", program::stderr(&deep));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::demo_tree::scratch;
-use crate::program::{PROGRAM, said, text};
+use crate::program::{PROGRAM, stderr, text};
 
 const BUILD: [&str; 9] = [
     "build",
@@ -55,7 +55,7 @@ fn command(dir: &Path, program: &str) -> Command {
 /// Returns the packages with a file that the next build deflates.
 fn packed_by_next(dir: &Path) -> Vec<String> {
     let build = command(dir, PROGRAM).args(BUILD).args(["--events", "events"]).output().unwrap();
-    assert!(build.status.success(), "{}", said(&build));
+    assert!(build.status.success(), "{}", stderr(&build));
     let events = fs::read_to_string(dir.join("events")).unwrap();
     let events = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let works = events.filter(|it| it["event"] == "worked" && it["kind"] == "deflate");
@@ -96,7 +96,7 @@ fn a_package_above_its_packed_limit_leaves_the_destination_as_it_was() {
         command(dir, PROGRAM).env_remove("ROCKPACK_MANIFEST").args(BUILD).output().unwrap()
     };
     let small = build("10 kB");
-    let refusal = said(&small);
+    let refusal = stderr(&small);
     assert_eq!(small.status.code(), Some(1), "{refusal}");
     assert!(
         refusal.contains("`rocm-sdk-core` has ")
@@ -105,7 +105,7 @@ fn a_package_above_its_packed_limit_leaves_the_destination_as_it_was() {
     );
     assert!(!dir.join("out").exists(), "{refusal}");
     let wide = build("10 MB");
-    assert!(wide.status.success(), "{}", said(&wide));
+    assert!(wide.status.success(), "{}", stderr(&wide));
     let list = || fs::read_to_string(dir.join("out/dist/SHA256SUMS")).unwrap();
     let before = list();
     assert_eq!(build("10 kB").status.code(), Some(1));

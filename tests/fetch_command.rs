@@ -12,7 +12,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::demo_tree;
-use crate::program::{said, uncached};
+use crate::program::{stderr, uncached};
 
 #[path = "fetch_command/checksums.rs"]
 mod checksums;
@@ -95,15 +95,15 @@ fn rockpack(dir: &Path, args: &[&str]) -> Output {
 
 fn done(dir: &Path, args: &[&str]) -> (String, String) {
     let output = rockpack(dir, args);
-    assert!(output.status.success(), "{args:?}: {}", said(&output));
-    (String::from_utf8(output.stdout.clone()).unwrap(), said(&output))
+    assert!(output.status.success(), "{args:?}: {}", stderr(&output));
+    (String::from_utf8(output.stdout.clone()).unwrap(), stderr(&output))
 }
 
 /// Returns the messages of a command that fails with this status.
 fn refused(dir: &Path, status: i32, args: &[&str]) -> String {
     let output = rockpack(dir, args);
-    assert_eq!(output.status.code(), Some(status), "{args:?}: {}", said(&output));
-    said(&output)
+    assert_eq!(output.status.code(), Some(status), "{args:?}: {}", stderr(&output));
+    stderr(&output)
 }
 
 /// Writes a manifest with all of the built-in one, and a store in `store`.

@@ -8,7 +8,7 @@ use fs_err as fs;
 use tempfile::TempDir;
 
 use crate::package_mutations::Noise;
-use crate::program::{self, PROGRAM, Run, said};
+use crate::program::{self, PROGRAM, Run, stderr};
 use crate::split_command;
 use workbench::skips::{has, mounts};
 
@@ -70,7 +70,7 @@ fn a_file_without_space_is_an_error_of_the_environment() {
         let args = args.replace("WHEEL", WHEEL);
         let args: Vec<&str> = args.split(' ').collect();
         let output = limited(dir, &args);
-        let said = said(&output);
+        let said = stderr(&output);
         assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
         assert!(said.contains("File too large"), "{args:?}: {said}");
         let left: Vec<_> = walkdir::WalkDir::new(dir.join("new")).into_iter().flatten().collect();
@@ -106,7 +106,7 @@ fn a_full_disk_is_named_and_left_empty() {
             command.current_dir(dir).env("TMPDIR", temporary);
             command.env("ROCKPACK_NO_CACHE", "1").env("ROCKPACK_MANIFEST", "built-in");
             let output = command.output().unwrap();
-            let said = said(&output);
+            let said = stderr(&output);
             if output.status.success() {
                 done += 1;
                 continue;
@@ -141,7 +141,7 @@ fn a_panic_of_any_thread_ends_the_process() {
     command.args(["inject=close:error=ENOSPC:when=1", PROGRAM, "index", "publish", "in", "store"]);
     command.current_dir(dir).env("ROCKPACK_NO_CACHE", "1").env("ROCKPACK_MANIFEST", "built-in");
     let output = command.output().unwrap();
-    let said = said(&output);
+    let said = stderr(&output);
     assert_eq!(output.status.code(), Some(101), "{said}");
     assert!(said.contains("panicked"), "{said}");
 }

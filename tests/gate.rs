@@ -13,7 +13,7 @@ use fs_err as fs;
 use tempfile::TempDir;
 use walkdir::WalkDir;
 
-use crate::program::{self, said, text};
+use crate::program::{self, stderr, text};
 use crate::verify::cases;
 use crate::verify::wheel::wheel;
 
@@ -137,7 +137,7 @@ fn a_code_lets_its_findings_through() {
             wrong.push(format!("{title}: {} was not allowed", codes[0]));
         }
         let output = run(dir, assemble, &codes);
-        let messages = said(&output);
+        let messages = stderr(&output);
         let loud =
             codes.iter().all(|code| messages.contains(&format!("allowed by --allow {code}")));
         if !output.status.success() || !loud || packages(&out).is_empty() {
@@ -161,7 +161,7 @@ fn every_command_reports_findings_of_verify_and_allows_their_code() {
     let fault = "demo-1.0-py3-none-any.whl: writable for everyone: `demo/data.txt` (mode 0666)";
     for command in [vec![verify], commands(dir)].concat() {
         let refused = run(dir, &command, &[]);
-        let messages = said(&refused).replace("linux_x86_64", "any");
+        let messages = stderr(&refused).replace("linux_x86_64", "any");
         assert!(!refused.status.success() && messages.contains(fault), "{command:?}: {messages}");
         if command[1] != "verify" {
             assert!(
@@ -171,7 +171,7 @@ fn every_command_reports_findings_of_verify_and_allows_their_code() {
         }
         assert!(!out.exists(), "{command:?}");
         let taken = run(dir, &command, &[Code::MemberMode]);
-        let messages = said(&taken).replace("linux_x86_64", "any");
+        let messages = stderr(&taken).replace("linux_x86_64", "any");
         assert!(taken.status.success() && messages.contains(fault), "{command:?}: {messages}");
         assert!(messages.contains("allowed by --allow member-mode"), "{command:?}: {messages}");
         if command[1] != "verify" {
@@ -188,7 +188,7 @@ fn an_unknown_code_is_an_error_with_all_codes() {
         let command = [command, vec!["--allow".to_owned(), "member-mod".to_owned()]].concat();
         let output = run(dir.path(), &command, &[]);
         assert_eq!(output.status.code(), Some(2), "{command:?}");
-        let messages = said(&output);
+        let messages = stderr(&output);
         assert!(messages.contains("no finding with this code"), "{messages}");
         for code in ["member-mode", "record-hash", "unsafe-name", "link-outside"] {
             assert!(messages.contains(code), "{code}: {messages}");
@@ -245,11 +245,11 @@ fn promoted_packages_pass_the_gate() {
     let promote = ["wheel", "promote", "old", "--to", "7.2.0", "-o", "new"].map(str::to_owned);
     let output = run(dir, &promote, &[]);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
-    assert!(said(&output).contains("writable for everyone: `demo/data.txt`"));
+    assert!(stderr(&output).contains("writable for everyone: `demo/data.txt`"));
     assert!(!dir.join("new").exists());
     let output = run(dir, &promote, &[Code::MemberMode]);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(said(&output).contains("allowed by --allow member-mode"));
+    assert!(stderr(&output).contains("allowed by --allow member-mode"));
     assert_eq!(packages(&dir.join("new")).len(), 2);
 }
 
@@ -282,7 +282,7 @@ fn wheels_of_the_sources_pass_the_gate() {
     writable(&dir.join("src"));
     let output = run(dir, &build, &[]);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
-    let messages = said(&output);
+    let messages = stderr(&output);
     assert!(messages.contains("writable for everyone: `demo/data.txt` (mode 0666)"), "{messages}");
     assert!(messages.contains("`--allow member-mode` makes it a warning"), "{messages}");
     assert_eq!(fs::read(&kept).ok(), Some(sound.clone()), "the last good wheel has to stay");
@@ -291,7 +291,7 @@ fn wheels_of_the_sources_pass_the_gate() {
     assert!(log.contains("writable for everyone: `demo/data.txt` (mode 0666)"), "{log}");
     let output = run(dir, &build, &[Code::MemberMode]);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(said(&output).contains("allowed by --allow member-mode"), "{}", said(&output));
+    assert!(stderr(&output).contains("allowed by --allow member-mode"), "{}", stderr(&output));
     assert_ne!(fs::read(&kept).unwrap(), sound);
 }
 
@@ -307,10 +307,10 @@ fn no_command_places_variants_with_a_file_that_contradicts_them() {
         for command in &commands(dir.path())[..2] {
             let output = run(dir.path(), command, &[]);
             assert_eq!(output.status.code(), Some(1), "{command:?}: {}", text(&output.stdout));
-            assert!(said(&output).contains(expected), "{command:?}: {}", said(&output));
+            assert!(stderr(&output).contains(expected), "{command:?}: {}", stderr(&output));
             assert!(!dir.path().join("out").exists());
         }
         let output = run(dir.path(), &commands(dir.path())[0], &[code]);
-        assert!(output.status.success(), "{}", said(&output));
+        assert!(output.status.success(), "{}", stderr(&output));
     }
 }

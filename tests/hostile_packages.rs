@@ -21,7 +21,7 @@ fn fifo(path: &Path) {
 fn all_say(dir: &Path, commands: &[&[&str]], statuses: &[i32], said: &str) {
     for args in commands {
         let output = rockpack(dir, args);
-        let (flat, error) = (program::said(&output), text(&output.stderr));
+        let (flat, error) = (program::stderr(&output), text(&output.stderr));
         let status = output.status.code().unwrap_or(-1);
         assert!(statuses.contains(&status), "{args:?}: {status} {error}");
         assert!(flat.contains(said), "{args:?} does not say {said:?}: {error}");

@@ -19,7 +19,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::demo_tree::scratch;
-use crate::program::{self, Run, said};
+use crate::program::{self, Run, stderr};
 
 #[path = "nights/index.rs"]
 mod index;
@@ -60,7 +60,7 @@ fn verdicts(dir: &Path, version: &str, since: &str) -> Option<Verdicts> {
     let output = rockpack(dir, &night("plan", version, &["--since", since, "--json"]));
     if !output.status.success() {
         let whole = rockpack(dir, &night("plan", version, &["--json"]));
-        assert!(!whole.status.success(), "{}", said(&output));
+        assert!(!whole.status.success(), "{}", stderr(&output));
         return None;
     }
     let plan: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -323,7 +323,7 @@ fn digests_are_of_the_cache_which_is_opened_once() {
     let build = night("build", "7.14.0a3", &["--since", "since", "-o", "next"]);
     let output = cached(&build, "file").output().unwrap();
     assert!(output.status.success());
-    assert_eq!(said(&output).matches("the cache is not used").count(), 1, "{}", said(&output));
+    assert_eq!(stderr(&output).matches("the cache is not used").count(), 1, "{}", stderr(&output));
 }
 
 /// A promotion gives the packages of a whole build.
@@ -332,7 +332,7 @@ fn packages_of_a_set_are_not_promoted() {
     let dir = two_nights();
     let promote = ["wheel", "promote", "since", "--to", "7.14.0", "-o", "out"];
     let output = rockpack(dir.path(), &promote);
-    assert!(said(&output).contains("it was built with `--since`"), "{}", said(&output));
+    assert!(stderr(&output).contains("it was built with `--since`"), "{}", stderr(&output));
     assert!(!dir.path().join("out").exists());
 }
 
@@ -360,9 +360,9 @@ fn sets_without_a_night_are_refused() {
         ),
     ] {
         let output = rockpack(dir.path(), &night("plan", version, more));
-        assert!(!output.status.success() && said(&output).contains(words), "{}", said(&output));
+        assert!(!output.status.success() && stderr(&output).contains(words), "{}", stderr(&output));
     }
     let farm = ["--since", "whole", "--catalog", "c", "--artifacts-digest", "0/0", "-o", "out"];
     let output = rockpack(dir.path(), &night("build", "7.14.0a2", &farm));
-    assert!(said(&output).contains("--artifacts-digest reads none"), "{}", said(&output));
+    assert!(stderr(&output).contains("--artifacts-digest reads none"), "{}", stderr(&output));
 }

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use wheel::package::distribution_of;
 
 use crate::demo_tree::scratch;
-use crate::program::{self, Run, contents, rockpack, said, text};
+use crate::program::{self, Run, contents, rockpack, stderr, text};
 
 /// Returns a build of packages that need no time for packing.
 fn stored(dir: &Path, dest: &str) -> Command {
@@ -121,7 +121,7 @@ fn removes_only_recorded_and_unchanged_files() {
     assert!(now.contains(&theirs.to_owned()) && now.contains(changed), "{now:?}");
     let left: Vec<_> = now.iter().filter(|name| name.contains("7.1.0")).collect();
     assert_eq!(left, [changed]);
-    assert!(said(&output).contains("was changed after its build"));
+    assert!(stderr(&output).contains("was changed after its build"));
     assert!(!listed(&out).contains(&theirs.to_owned()) && !listed(&out).contains(changed));
     // --keep leaves and lists the packages of both.
     let before = listed(&out);
@@ -165,7 +165,7 @@ fn jobs_that_do_not_belong_together_are_refused() {
     let refused = |dirs: &[&str], needle: &str| {
         let output = rockpack(dir.path(), &[&["merge", "-o", "out"], dirs].concat());
         assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
-        assert!(said(&output).contains(needle), "{}", text(&output.stderr));
+        assert!(stderr(&output).contains(needle), "{}", text(&output.stderr));
         assert!(!dir.path().join("out").exists());
     };
     refused(&["one", "two"], "version is `7.1.0` in one, and `7.2.0` in two");
@@ -230,7 +230,7 @@ fn refuses_files_that_are_not_finished() {
         let options = ["merge", "-o", "out", "--source-commit", commit];
         let output = rockpack(root, &[&options, dirs].concat());
         assert_eq!(output.status.code(), Some(status), "{}", text(&output.stderr));
-        assert!(said(&output).contains(needle), "{}", text(&output.stderr));
+        assert!(stderr(&output).contains(needle), "{}", text(&output.stderr));
         assert!(!root.join("out").exists());
     };
     refused(1, COMMIT, &["one", "other"], "differs between");
@@ -250,7 +250,7 @@ fn refuses_files_that_are_not_finished() {
     let finished = ["merge", "one", "-o", "finished", "--source-commit", COMMIT];
     assert!(rockpack(root, &finished).status.success());
     let output = rockpack(root, &["merge", "built", "finished", "-o", "out"]);
-    assert!(said(&output).contains(
+    assert!(stderr(&output).contains(
         "with different commands: the command is `rockpack build` in built, and `rockpack merge --source-commit` in finished"
     ));
 }
@@ -268,7 +268,7 @@ fn destinations_that_cannot_be_are_named() {
     ] {
         let output = stored(dir.path(), dest).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{dest}: {}", text(&output.stderr));
-        assert!(said(&output).contains(needle), "{dest}: {}", text(&output.stderr));
+        assert!(stderr(&output).contains(needle), "{dest}: {}", text(&output.stderr));
     }
     assert!(!dir.path().join("nowhere").exists());
 }
@@ -294,7 +294,7 @@ fn undone_by(command: &[&str]) {
     let journal = format!(r#"{{"made":[],"added":["dist/added.whl"],"kept":["dist/{wheel}"]}}"#);
     fs::write(hidden.join("journal"), journal).unwrap();
     let output = rockpack(dir.path(), command);
-    let messages = said(&output);
+    let messages = stderr(&output);
     assert!(messages.contains("an earlier build was interrupted during changes of"), "{messages}");
     assert_eq!(contents(&out), before);
     assert!(!hidden.exists());
@@ -564,7 +564,7 @@ fn a_cache_is_not_followed_elsewhere() {
         std::os::unix::fs::symlink(&elsewhere, &place).unwrap();
         let output = cached(dir.path(), "out");
         assert!(output.status.success(), "{}", text(&output.stderr));
-        assert!(said(&output).contains("links are not followed"), "{}", text(&output.stderr));
+        assert!(stderr(&output).contains("links are not followed"), "{}", text(&output.stderr));
         for command in ["stats", "verify", "prune"] {
             let output = rockpack(dir.path(), &["cache", command, "--cache", "cache"]);
             assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));

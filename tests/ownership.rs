@@ -11,7 +11,7 @@ use plan::Plan;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::program::{done, rockpack, said, text};
+use crate::program::{done, rockpack, stderr, text};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 const TREES: [&str; 4] = ["kpack-small", "legacy-small", "kpack-full", "legacy-full"];
@@ -170,7 +170,7 @@ fn mistakes_that_lose_files_end_plans_and_name_the_line() {
     for mistake in &MISTAKES {
         let dir = changed(mistake);
         let output = with_catalog(dir.path(), "plan", "kpack-small", &[]);
-        let (name, message) = (mistake.name, said(&output));
+        let (name, message) = (mistake.name, stderr(&output));
         assert_eq!(output.status.code(), Some(1), "{name}: {message}");
         assert!(output.stdout.is_empty(), "{name}: {}", text(&output.stdout));
         let number = line(dir.path(), mistake.blamed);
@@ -189,13 +189,13 @@ fn builds_and_comparisons_end_as_plans_do() {
     let out = dir.path().join("out");
     let build = ["build", "--artifact-dir", &artifacts, "-o", "out", "--no-cache"];
     let output = rockpack(dir.path(), &build);
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
-    assert!(said(&output).contains("no line of `device` takes them"), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("no line of `device` takes them"), "{}", stderr(&output));
     assert!(!out.join("dist").exists(), "something is written");
 
     let output = rockpack(dir.path(), &["diff", "built-in", ".", "--artifact-dir", &artifacts]);
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
-    let (printed, message) = (text(&output.stdout), said(&output));
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let (printed, message) = (text(&output.stdout), stderr(&output));
     assert!(printed.contains("unowned now: no package for * takes `blas` `lib`"), "{printed}");
     assert!(message.contains("no line of `device` takes them"), "{message}");
     // The line that took them before.
@@ -206,7 +206,7 @@ fn builds_and_comparisons_end_as_plans_do() {
 
     // A faulty old manifest does not prevent comparing it with a corrected one.
     let mended = rockpack(dir.path(), &["diff", ".", "built-in", "--artifact-dir", &artifacts]);
-    assert_eq!(mended.status.code(), Some(0), "{}", said(&mended));
+    assert_eq!(mended.status.code(), Some(0), "{}", stderr(&mended));
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn allowed_unowned_files_are_a_warning_with_files_and_bytes() {
     fs::write(&file, packages).unwrap();
     let output =
         with_catalog(dir.path(), "plan", "kpack-small", &["--allow", "unowned-files", "--json"]);
-    let message = said(&output);
+    let message = stderr(&output);
     assert_eq!(output.status.code(), Some(0), "{message}");
     let plan: Plan = Plan::read(&text(&output.stdout)).unwrap();
     let bytes = human_size(plan.unowned.iter().map(|u| u.size).sum());
@@ -235,14 +235,14 @@ fn allowed_unowned_files_are_a_warning_with_files_and_bytes() {
     let allow = "ignore \"unowned-files\" in=\"lib/rocblas/library/**\" artifact=\"blas\" reason=\"their package is not decided\"\n";
     fs::write(&file, fs::read_to_string(&file).unwrap() + allow).unwrap();
     let output = with_catalog(dir.path(), "plan", "kpack-small", &[]);
-    let message = said(&output);
+    let message = stderr(&output);
     assert_eq!(output.status.code(), Some(0), "{message}");
     assert!(message.contains(&format!("{files} files ({bytes}) are in no package")), "{message}");
 
     let diff = ["diff", "built-in", ".", "--catalog", &catalog("kpack-small")];
     let output = rockpack(dir.path(), &diff);
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    assert!(said(&output).contains(&format!("{files} files ({bytes})")), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains(&format!("{files} files ({bytes})")), "{}", stderr(&output));
 }
 
 #[test]
@@ -253,14 +253,14 @@ fn a_drop_line_from_the_message_makes_the_plan() {
         fs::read_to_string(&file).unwrap() + "drop \"**\" artifact=\"prim\" reason=\"…\"\n";
     fs::write(&file, packages).unwrap();
     let output = with_catalog(dir.path(), "plan", "kpack-small", &[]);
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }
 
 #[test]
 fn the_shipped_manifest_leaves_no_file_of_the_trees_in_no_package() {
     for name in TREES {
         let output = with_catalog(Path::new(ROOT), "plan", name, &["--json"]);
-        assert_eq!(output.status.code(), Some(0), "{name}: {}", said(&output));
+        assert_eq!(output.status.code(), Some(0), "{name}: {}", stderr(&output));
         let plan = Plan::read(&text(&output.stdout)).unwrap();
         assert!(plan.unowned.is_empty(), "{name}: {:?}", plan.unowned);
         let loaded = Catalog::load(Path::new(&catalog(name))).unwrap();
@@ -280,12 +280,12 @@ fn fewer_packages_or_targets_raise_no_false_alarm() {
         &["--linux-amdgpu-families", "gfx942"],
     ] {
         let output = with_catalog(Path::new(ROOT), "plan", "kpack-small", more);
-        assert_eq!(output.status.code(), Some(0), "{more:?}: {}", said(&output));
+        assert_eq!(output.status.code(), Some(0), "{more:?}: {}", stderr(&output));
     }
     // Files of a package that is not selected are rejected too.
     let dir = changed(&MISTAKES[1]);
     let output = with_catalog(dir.path(), "plan", "kpack-small", &["--only", "core"]);
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
 }
 
 #[test]
@@ -293,7 +293,7 @@ fn a_target_that_is_not_there_is_one_error() {
     for target in ["gfx94Y-dcgpu", "gfx90a"] {
         let more = ["--linux-amdgpu-families", target];
         let output = with_catalog(Path::new(ROOT), "plan", "legacy-small", &more);
-        let said = said(&output);
+        let said = stderr(&output);
         assert_eq!(said.matches('×').count(), 1, "{said}");
         assert!(!output.status.success() && said.contains(target), "{said}");
     }

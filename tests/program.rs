@@ -84,7 +84,7 @@ impl Run for Command {
     #[track_caller]
     fn refused(&mut self, status: i32) -> String {
         let output = self.output().unwrap();
-        let messages = said(&output);
+        let messages = stderr(&output);
         assert_eq!(output.status.code(), Some(status), "{self:?}: {messages}");
         assert!(output.stdout.is_empty(), "{self:?}: {}", text(&output.stdout));
         messages
@@ -104,7 +104,7 @@ pub fn text(bytes: &[u8]) -> String {
 }
 
 /// Returns the messages for people without line breaks, which depend on the width.
-pub fn said(output: &Output) -> String {
+pub fn stderr(output: &Output) -> String {
     let text = text(&output.stderr).replace('│', " ");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

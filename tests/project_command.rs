@@ -110,7 +110,7 @@ fn one_missing_branch_stops_no_other_clone_and_new_clones_are_initialized() {
     fs_err::write(dir.path().join("packages.kdl"), manifest).unwrap();
     let (output, text) = project(dir.path(), "clone", &[]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    let messages = crate::program::said(&output);
+    let messages = crate::program::stderr(&output);
     assert!(
         messages.contains("first was not cloned") && messages.contains("near ones are release/7.2"),
         "{messages}"
@@ -133,7 +133,7 @@ fn a_branch_without_the_last_zero_of_the_version_is_cloned() {
         fs_err::remove_dir_all(dir.path().join("src/wave")).unwrap();
     }
     let (output, _) = project_of(dir.path(), "7.2.1", "clone", &[]);
-    let message = crate::program::said(&output);
+    let message = crate::program::stderr(&output);
     assert!(
         message.contains("fatal: Remote branch release/7.2.1 not found in upstream origin")
             && message.contains("near ones are release/7.2"),
@@ -165,12 +165,12 @@ fn an_interrupted_program_for_new_clones_runs_again() {
     assert_eq!(output.status.code(), Some(1));
     assert!(text.contains("init.sh did not end in wave: `rockpack project clone`"), "{text}");
     let (output, text) = project(dir.path(), "clone", &[]);
-    let messages = crate::program::said(&output);
+    let messages = crate::program::stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{messages}");
     assert!(messages.contains("wave: init.sh ended with exit status: 3"), "{messages}");
     assert!(!messages.contains("cloning") && text.contains("did not end"), "{messages}{text}");
     let (output, text) = project(dir.path(), "clone", &[]);
-    let messages = crate::program::said(&output);
+    let messages = crate::program::stderr(&output);
     assert!(messages.contains("wave: running init.sh") && made.is_file(), "{output:?}");
     assert!(!text.contains("did not end"), "{text}");
     // It runs once more only for another clone.
@@ -238,7 +238,7 @@ fn a_dirty_checkout_is_not_fine_and_is_not_built_in_ci() {
             .output()
             .unwrap();
         assert!(!output.status.success() && !dir.path().join("out/dist").exists());
-        crate::program::said(&output)
+        crate::program::stderr(&output)
     };
     for messages in [build(&["--require-clean"], ""), build(&[], "true")] {
         assert!(messages.contains("the checkout `wave` is dirty"), "{messages}");
@@ -290,7 +290,7 @@ fn requires_dependencies_of_projects_before_the_first_build() {
             .unwrap();
         assert_ne!(output.status.code(), Some(0));
         assert!(!dir.path().join("out/dist").exists());
-        crate::program::said(&output)
+        crate::program::stderr(&output)
     };
     let first = refusal("example");
     assert!(first.contains("is neither built now nor in out"), "{first}");

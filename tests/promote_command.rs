@@ -8,7 +8,7 @@ use fs_err as fs;
 use serde_json::Value;
 
 use crate::demo_tree::scratch;
-use crate::program::{self, Run, done, rockpack, said};
+use crate::program::{self, Run, done, rockpack, stderr};
 
 #[path = "promote_command/faults.rs"]
 mod faults;
@@ -165,5 +165,5 @@ fn output_of_an_earlier_run_is_removed() {
     assert!(files.keys().all(|file| !file.to_string_lossy().contains("rc2")), "{files:?}");
     assert_eq!(files.len(), 9);
     let verified = rockpack(dir.path(), &["wheel", "verify", "out/dist"]);
-    assert!(verified.status.success(), "{}", said(&verified));
+    assert!(verified.status.success(), "{}", stderr(&verified));
 }

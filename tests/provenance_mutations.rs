@@ -7,7 +7,7 @@ use record::recorded::statement_faults;
 use serde_json::{Value, json};
 
 use crate::demo_tree::scratch;
-use crate::program::{Run, said, uncached};
+use crate::program::{Run, stderr, uncached};
 
 const FILE: &str = "provenance.intoto.json";
 
@@ -95,11 +95,11 @@ fn changed_statements_are_refused() {
     }
     for (args, code) in [(&promote[..], Some(1)), (&verify, Some(1))] {
         let output = run(args);
-        assert_eq!(output.status.code(), code, "{}", said(&output));
+        assert_eq!(output.status.code(), code, "{}", stderr(&output));
         assert!(
-            said(&output).contains("not a provenance statement of rockpack"),
+            stderr(&output).contains("not a provenance statement of rockpack"),
             "{}",
-            said(&output)
+            stderr(&output)
         );
     }
     assert!(!dir.join("new").exists());

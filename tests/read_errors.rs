@@ -62,7 +62,7 @@ fn says(dir: &Path, shim: &Path, broken: &str, arguments: &[&str]) -> String {
     let mut command = program::command(dir, arguments);
     command.env("ROCKPACK_NO_CACHE", "1").env("LD_PRELOAD", shim).env("BROKEN_FILE", broken);
     let output = command.output().unwrap();
-    let said = program::said(&output);
+    let said = program::stderr(&output);
     let status = output.status.code();
     assert!(
         status.is_some_and(|status| [1, 2].contains(&status)),
@@ -107,7 +107,7 @@ fn archives_that_cannot_be_read_stop_a_build_and_leave_nothing() {
         [&["init", "--demo", "artifacts"][..], &["artifact", "pack", "artifacts", "-o", "run"]]
     {
         let output = program::command(dir.path(), &[&["-q"], args].concat()).output().unwrap();
-        assert!(output.status.success(), "{}", program::said(&output));
+        assert!(output.status.success(), "{}", program::stderr(&output));
     }
     let archive = "hipfile_lib_generic.tar.zst";
     let manifest = ["--manifest", "built-in", "--artifact-dir", "run"];
@@ -129,7 +129,7 @@ fn wheels_that_cannot_be_read_are_neither_split_nor_merged() {
     let path = format!("in/{wheel}");
     let split = ["wheel", "split", &path, "--version", "7.0", "-o"];
     let done = program::rockpack(dir.path(), &[&split[..], &["done"]].concat());
-    assert!(done.status.success(), "{}", program::said(&done));
+    assert!(done.status.success(), "{}", program::stderr(&done));
     for (args, broken) in [
         (&[&split[..], &["out"]].concat()[..], wheel),
         // A merge links packages, and reads the links.

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::demo_tree::scratch;
 use crate::package_mutations::Noise;
-use crate::program::{Run, said, uncached};
+use crate::program::{Run, stderr, uncached};
 
 #[path = "record_mutations/json.rs"]
 mod json;
@@ -210,7 +210,7 @@ fn commands_refuse_changed_records_and_write_nothing() {
                 let kind = Kind::ALL[noise.below(Kind::ALL.len())];
                 fs::write(&path, json::mutant(kind, &text, &document, &mut noise)).unwrap();
                 let output = run(dir, command).output().unwrap();
-                let (said, status) = (said(&output), output.status.code());
+                let (said, status) = (stderr(&output), output.status.code());
                 let scene = format!("{command}, {file} {kind:?} {seed}");
                 assert!(status == Some(0) || status == Some(1), "{scene}: {status:?} {said}");
                 let new = dir.join("new");

@@ -7,7 +7,7 @@ use binary::elf::stub::StubMachine;
 use fs_err as fs;
 
 use crate::demo_tree::scratch;
-use crate::program::{self, said};
+use crate::program::{self, stderr};
 
 const RUNTIME: &str = "libclang_rt.asan-x86_64.so";
 const VERSION: &str = "7.14.0+asan.20260807";
@@ -52,10 +52,10 @@ fn instrumented_files_find_their_runtime() {
     let output = build(dir, "include \"built-in\"\n");
     assert_eq!(output.status.code(), Some(1));
     let missing = format!("`lib/libhipblas.so.3` of rocm-sdk-libraries does not find `{RUNTIME}`");
-    assert!(said(&output).contains(&missing), "{}", said(&output));
+    assert!(stderr(&output).contains(&missing), "{}", stderr(&output));
     let output = build(dir, &documented());
-    assert!(output.status.success(), "{}", said(&output));
+    assert!(output.status.success(), "{}", stderr(&output));
     let selector = dir.join("out/dist").join(format!("rocm-{VERSION}.tar.gz"));
-    assert!(selector.is_file(), "{}", said(&output));
+    assert!(selector.is_file(), "{}", stderr(&output));
     program::done(dir, &["wheel", "verify", "out/dist", "--manifest", "asan"]);
 }

@@ -7,7 +7,7 @@ use fs_err as fs;
 use tempfile::TempDir;
 
 use crate::demo_tree;
-use crate::program::{rockpack, said};
+use crate::program::{rockpack, stderr};
 
 /// Makes a directory with the demo artifacts in `artifacts`, and their catalog in `c.json`.
 fn scratch(kpack: bool) -> TempDir {
@@ -236,7 +236,7 @@ fn save_plan(dir: &Path, args: &[&str]) {
 /// Returns the messages of a refused build, without line breaks, which depend on the width.
 fn not_built(dir: &Path, args: &[&str], status: i32) -> String {
     let output = rockpack(dir, &[&["build", "-o", "none"], args].concat());
-    let messages = said(&output);
+    let messages = stderr(&output);
     assert_eq!(output.status.code(), Some(status), "{messages}");
     assert!(!dir.join("none").exists());
     messages

@@ -8,7 +8,7 @@ use binary::elf::stub::{StubMachine, exec_stub};
 use fs_err as fs;
 use tempfile::TempDir;
 
-use crate::program::{done, rockpack, said};
+use crate::program::{done, rockpack, stderr};
 
 #[path = "split_command/dlls.rs"]
 mod dlls;
@@ -321,7 +321,7 @@ fn wheels_that_verify_refuses_are_not_written() {
         .write(&dir.join("in"));
     let output =
         crate::program::rockpack(dir, &["wheel", "split", INPUT, "--version", "7.0", "-o", "out"]);
-    let told = crate::program::said(&output);
+    let told = crate::program::stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(told.contains("missing License-File: `LICENSE`"), "{told}");
     assert!(told.contains("`--allow license-file` makes it a warning"), "{told}");
@@ -383,7 +383,7 @@ fn faults_of_the_old_wheel_are_mended_and_told_and_nothing_else_changes() {
     bytes.extend(b"hi");
     fs::write(dir.join(INPUT), bytes).unwrap();
     let split = rockpack(dir, &["wheel", "split", INPUT, "--version", "7.0", "-o", "out"]);
-    let told = said(&split);
+    let told = stderr(&split);
     assert!(split.status.success(), "{told}");
     let printed = String::from_utf8_lossy(&split.stdout);
     assert!(

@@ -9,7 +9,7 @@ use fs_err as fs;
 use tempfile::TempDir;
 use walkdir::WalkDir;
 
-use crate::program::{self, PROGRAM, Run, said};
+use crate::program::{self, PROGRAM, Run, stderr};
 use crate::split_command::{frame, manifest};
 use workbench::skips::{has, skip};
 
@@ -88,7 +88,7 @@ impl Place {
     /// Checks that a command ends with this status, names the file, and leaves no output.
     fn refused(&self, args: &str, status: i32, file: &str) {
         let output = self.run(args).output().unwrap();
-        let said = said(&output);
+        let said = stderr(&output);
         assert_eq!(output.status.code(), Some(status), "{args}: {said}");
         assert!(said.contains(file) && said.contains("ermission denied"), "{args}: {said}");
         let left: Vec<_> =

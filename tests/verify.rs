@@ -433,5 +433,5 @@ fn packages_can_be_more_than_the_open_files_of_a_shell() {
         .current_dir(dir.path())
         .output()
         .unwrap();
-    assert!(output.status.success(), "{}", crate::program::said(&output));
+    assert!(output.status.success(), "{}", crate::program::stderr(&output));
 }

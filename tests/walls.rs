@@ -254,7 +254,7 @@ fn refuses_each_escape_or_lists_it() {
             file.display()
         );
         let output = place.build(caller, &nodes, &["--projects", "rebuild"], &[]);
-        let messages = crate::program::said(&output);
+        let messages = crate::program::stderr(&output);
         let log = place.text("out/logs/escapes.log");
         assert!(output.status.success(), "{caller:?}: {messages}\n{log}");
         let stands = messages.contains("walls of project builds: namespaces, landlock");

@@ -3,7 +3,7 @@
 use tempfile::TempDir;
 
 use crate::index::packages::{sdist, wheel, wheel_of};
-use crate::program::{done, rockpack, said, text};
+use crate::program::{done, rockpack, stderr, text};
 
 const OLD: &str = "1.0a20261127";
 const NEW: &str = "1.0a20261128";
@@ -40,7 +40,7 @@ fn reads_changes_of_a_night_from_its_headers() {
     let dir = nights();
     let (old, new) = (at("store", OLD), at("store", NEW));
     let output = rockpack(dir.path(), &["diff", &old, &new]);
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     let (lines, errors) = (text(&output.stdout), text(&output.stderr));
     assert!(lines.starts_with("1 package is not built now: x-gone;"), "{lines}");
     assert!(lines.contains("x_large.py") && lines.contains("content"), "{lines}");
@@ -50,7 +50,7 @@ fn reads_changes_of_a_night_from_its_headers() {
     assert!(errors.contains(" of 4.19 MB in 4 packages"), "{errors}");
     // A directory is read by the same facts.
     let output = rockpack(dir.path(), &["diff", &old, OLD]);
-    assert_eq!(text(&output.stdout), "no difference\n", "{}", said(&output));
+    assert_eq!(text(&output.stdout), "no difference\n", "{}", stderr(&output));
 }
 
 #[test]
@@ -62,8 +62,8 @@ fn refuses_an_index_without_the_version_or_against_a_plan() {
         (vec!["diff", "store@1.0a20261128"], "an index is compared with another one"),
     ] {
         let output = rockpack(dir.path(), &args);
-        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
-        assert!(said(&output).contains(expected), "{}", said(&output));
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(stderr(&output).contains(expected), "{}", stderr(&output));
     }
 }
 
@@ -144,7 +144,7 @@ mod web {
         let (address, sent) = serve(&dir.path().join("store"), true);
         let sides = [at(&address, OLD), at(&address, NEW)];
         let output = rockpack(dir.path(), &["diff", &sides[0], &sides[1]]);
-        assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
         let lines = text(&output.stdout);
         assert!(lines.starts_with("1 package is not built now: x-gone;"), "{lines}");
         assert!(lines.contains("x_large.py"), "{lines}");
@@ -158,8 +158,8 @@ mod web {
         let (address, sent) = serve(&dir.path().join("store"), false);
         let sides = [at(&address, OLD), at(&address, NEW)];
         let output = rockpack(dir.path(), &["diff", &sides[0], &sides[1]]);
-        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
-        let text = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        let text = stderr(&output);
         assert!(text.contains("the server does not send parts of files"), "{text}");
         let sent = sent.load(Ordering::SeqCst);
         assert!(sent < 2 * LARGE, "{sent} bytes");

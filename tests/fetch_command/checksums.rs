@@ -116,7 +116,7 @@ fn reports_a_checksum_whose_needed_archive_is_missing() {
     let (dir, address) = (dir.path(), address(dir.path()));
     fs::remove_file(dir.join("store/17-linux/blas_lib_gfx942.tar.zst")).unwrap();
     let messages = |more: &[&str]| {
-        said(&rockpack(dir, &[&["artifact", "fetch", &address, "--dry-run"], more].concat()))
+        stderr(&rockpack(dir, &[&["artifact", "fetch", &address, "--dry-run"], more].concat()))
     };
     let warning = "`blas_lib_gfx942.tar.zst.sha256sum` has no archive help: its \
                    upload may have been interrupted";

@@ -13,8 +13,8 @@ fn refused_with(args: &[&str], variables: &[(&str, &str)]) -> String {
     }
     command.env("HOME", dir.path()).envs(variables.iter().copied());
     let output = command.output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{variables:?}: {}", said(&output));
-    said(&output)
+    assert_eq!(output.status.code(), Some(2), "{variables:?}: {}", stderr(&output));
+    stderr(&output)
 }
 
 #[test]

@@ -133,7 +133,7 @@ fn reports_missing_archives_before_any_transfer() {
     assert_eq!(output.status.code(), Some(1));
     let stdout = String::from_utf8(output.stdout.clone()).unwrap();
     assert!(stdout.contains("missing\n  base lib, for core  <built in>/packages.kdl:"), "{stdout}");
-    let text = said(&output);
+    let text = stderr(&output);
     assert!(text.contains("artifact `base` has no component `lib` for this package"), "{text}");
     for way in [
         vec!["artifact", "fetch", &*address, "-o", "fetched"],

@@ -108,7 +108,7 @@ impl Run {
         fs::write(stage.join("notes"), "as small").unwrap();
         let mut packed = uncached(dir.path(), &["artifact", "pack", "in", "-o", "run"]);
         let packed = packed.output().unwrap();
-        assert!(packed.status.success(), "{}", said(&packed));
+        assert!(packed.status.success(), "{}", stderr(&packed));
         let (catalog, _) = catalog::scan(&dir.path().join("in")).unwrap();
         let size = fs::metadata(dir.path().join("run").join(KEY)).unwrap().len();
         Self { dir, catalog, size }

@@ -28,8 +28,8 @@ fn takes_files_of_equal_archives_from_the_cache() {
     let output_of = |args: &[&str]| {
         let mut command = uncached(dir, args);
         let output = command.env_remove("ROCKPACK_NO_CACHE").output().unwrap();
-        assert!(output.status.success(), "{}", said(&output));
-        String::from_utf8(output.stdout.clone()).unwrap() + &said(&output)
+        assert!(output.status.success(), "{}", stderr(&output));
+        String::from_utf8(output.stdout.clone()).unwrap() + &stderr(&output)
     };
     let build = |dest: &str| {
         let args = ["build", "--artifact-dir", "store/17-linux", "-o", dest];
@@ -57,7 +57,7 @@ fn reports_an_unusable_temporary_directory_once() {
     let mut command =
         uncached(dir.path(), &["artifact", "scan", "--artifact-dir", "store/17-linux"]);
     let output = command.env("TMPDIR", dir.path().join("none")).output().unwrap();
-    let messages = said(&output);
+    let messages = stderr(&output);
     assert_eq!(output.status.code(), Some(2), "{messages}");
     assert_eq!(messages.matches("cannot make a temporary file in").count(), 1, "{messages}");
     assert!(messages.contains("help: set TMPDIR to a directory"), "{messages}");

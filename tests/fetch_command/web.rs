@@ -174,21 +174,21 @@ fn requests_each_key_of_a_run_without_a_list() {
     };
     let families = ["--linux-amdgpu-families", "gfx942,gfx1100", "--mode", "kpack"];
     let output = http(&[&["artifact", "fetch", &*run, "-o", "fetched"], &families[..]].concat());
-    assert!(output.status.success(), "{}", said(&output));
+    assert!(output.status.success(), "{}", stderr(&output));
     done(
         dir,
         &[&["artifact", "fetch", &*super::address(dir), "-o", "local"], &families[..]].concat(),
     );
     assert_eq!(files(&dir.join("fetched")), files(&dir.join("local")));
     let output = http(&["artifact", "fetch", &run, "-o", "none"]);
-    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
-    assert!(said(&output).contains("it has no listing"), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("it has no listing"), "{}", stderr(&output));
     // No variable would help.
     let denied = format!("{address}/denied");
     let output = http(&[&["artifact", "fetch", &*denied, "-o", "none"], &families[..]].concat());
-    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
-    assert!(said(&output).contains("use a public web server"), "{}", said(&output));
-    assert!(!said(&output).contains("AWS_"), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("use a public web server"), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("AWS_"), "{}", stderr(&output));
 }
 
 #[test]
@@ -219,8 +219,8 @@ fn a_key_that_stops_a_list_is_named() {
             uncached(dir.path(), &["artifact", "fetch", "--store", "b", "--run", "17", "--all"]);
         command.arg("--dry-run").env("AWS_ENDPOINT", endpoint).env("AWS_ALLOW_HTTP", "true");
         let output = command.output().unwrap();
-        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
-        let text = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        let text = stderr(&output);
         assert!(text.contains("`s3://b/17-linux`: cannot list it: "), "{text}");
         assert!(text.contains(key) && text.contains("remove the object"), "{text}");
     }

@@ -46,7 +46,7 @@ fn refused(dir: &Path, args: &[&str]) -> (Option<i32>, String) {
     let args =
         [&["wheel", "repack", "--compression", "max", "--manifest", "built-in"], args].concat();
     let output: Output = rockpack(dir, &args);
-    (output.status.code(), crate::program::said(&output))
+    (output.status.code(), crate::program::stderr(&output))
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn a_second_mirror_of_an_unchanged_index_transfers_no_page() {
         let mut mirror = std::process::Command::new(crate::program::PROGRAM);
         mirror.args(args).current_dir(work.path()).env_remove("ROCKPACK_NO_CACHE");
         let output = mirror.env("ROCKPACK_CACHE_DIR", work.path().join("cache")).output().unwrap();
-        assert!(output.status.success(), "{}", crate::program::said(&output));
+        assert!(output.status.success(), "{}", crate::program::stderr(&output));
     }
     log.extend(server.end());
     let count = |status: &str| log.iter().filter(|line| line.starts_with(status)).count();

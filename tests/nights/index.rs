@@ -46,7 +46,7 @@ fn a_night_publishes_new_packages_and_requires_the_rest() {
     // A changed list of contents is rejected.
     fs::write(&list, text.replacen(" - ", " x ", 1)).unwrap();
     let output = rockpack(path, &night("plan", "7.14.0a4", &["--since", "index"]));
-    assert!(said(&output).contains("does not have the SHA-256"), "{}", said(&output));
+    assert!(stderr(&output).contains("does not have the SHA-256"), "{}", stderr(&output));
 }
 
 /// Checks that the selector of the third night requires each package in its own version.
@@ -85,7 +85,11 @@ fn refuses_to_publish_a_package_that_differs_from_its_provenance() {
     let content = subjects.iter().find_map(|it| it["annotations"]["content"].as_str()).unwrap();
     fs::write(&file, text.replacen(content, &"0".repeat(64), 1)).unwrap();
     let output = rockpack(dir.path(), &["index", "publish", "since/dist", "index"]);
-    assert!(said(&output).contains("differs from the one in its provenance"), "{}", said(&output));
+    assert!(
+        stderr(&output).contains("differs from the one in its provenance"),
+        "{}",
+        stderr(&output)
+    );
     assert!(!dir.path().join("index").exists());
 }
 

@@ -162,20 +162,20 @@ fn the_same_bytes_of_the_same_archive_are_known_again() {
 
 #[test]
 fn members_below_files_and_links_are_refused() {
-    let said = |archive: Archive| problem(&zst(&archive.end()));
+    let refusals = |archive: Archive| problem(&zst(&archive.end()));
     let refused = |fault: &str| format!("archive base_lib_generic.tar.zst: {fault}");
     let behind = refused("`stage/a/b`: path below a file or a link (`stage/a`)");
-    assert_eq!(said(Archive::with_manifest().file("stage/a", "a").file("stage/a/b", "b")), behind);
-    assert_eq!(said(Archive::with_manifest().link("stage/a", "c").file("stage/a/b", "b")), behind);
+    assert_eq!(refusals(Archive::with_manifest().file("stage/a", "a").file("stage/a/b", "b")), behind);
+    assert_eq!(refusals(Archive::with_manifest().link("stage/a", "c").file("stage/a/b", "b")), behind);
     let late = Archive::with_manifest().file("stage/a/b", "b").file("stage/a", "a");
-    assert_eq!(said(late), refused("`stage/a`: file or link with other members below it"));
+    assert_eq!(refusals(late), refused("`stage/a`: file or link with other members below it"));
     let none = Archive::with_manifest().member(b"stage/h", EntryType::Link, b"", b"stage/none");
     assert_eq!(
-        said(none),
+        refusals(none),
         refused("`stage/h`: hard link without a preceding target (`stage/none`)")
     );
     let text = Archive::with_manifest().member(b"stage/l", EntryType::Symlink, b"", b"caf\xe9");
-    assert_eq!(said(text), refused("`stage/l`: link to no file (its target is not UTF-8)"));
+    assert_eq!(refusals(text), refused("`stage/l`: link to no file (its target is not UTF-8)"));
 }
 
 #[test]

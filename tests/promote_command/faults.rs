@@ -5,15 +5,15 @@ use std::path::Path;
 
 use fs_err as fs;
 
-use super::{build, contents, done, equals_new, promote, rockpack, said, scratch};
+use super::{build, contents, done, equals_new, promote, rockpack, scratch, stderr};
 use crate::program::Run;
 
 fn refused(dir: &Path, args: &[&str], status: i32, messages: &[&str]) {
     let before = contents(dir);
     let output = rockpack(dir, &[&["wheel", "promote"], args].concat());
-    assert_eq!(output.status.code(), Some(status), "{args:?}: {}", said(&output));
+    assert_eq!(output.status.code(), Some(status), "{args:?}: {}", stderr(&output));
     for message in messages {
-        assert!(said(&output).contains(message), "{message} in {}", said(&output));
+        assert!(stderr(&output).contains(message), "{message} in {}", stderr(&output));
     }
     assert_eq!(contents(dir), before);
 }
@@ -218,7 +218,7 @@ fn a_killed_run_leaves_all_or_nothing() {
         // The next command undoes an interrupted change.
         let looked = rockpack(dir, &["wheel", "verify", "out/dist"]);
         let found = packages(&dir.join("out"));
-        assert!(found == 0 || found == count, "{found} after {delay} ms: {}", said(&looked));
+        assert!(found == 0 || found == count, "{found} after {delay} ms: {}", stderr(&looked));
     }
     promote(dir, "old", "7.10.0").done();
     build(dir, "new", "7.10.0", &[]);
@@ -248,8 +248,8 @@ fn special_files_are_no_packages_and_no_statement() {
             }
             let args = ["wheel", "promote", "old", "--to", "7.10.0", "-o", "out"];
             let output = rockpack(dir, &args);
-            assert_eq!(output.status.code(), Some(2), "{kind}: {}", said(&output));
-            assert!(said(&output).contains(kind), "{kind} in {}", said(&output));
+            assert_eq!(output.status.code(), Some(2), "{kind}: {}", stderr(&output));
+            assert!(stderr(&output).contains(kind), "{kind} in {}", stderr(&output));
             assert!(!dir.join("out").exists(), "{kind}");
             if kind == "is a directory" {
                 fs::remove_dir(&path).unwrap();

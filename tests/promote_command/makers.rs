@@ -6,7 +6,7 @@ use std::path::Path;
 
 use fs_err as fs;
 
-use super::{done, rockpack, said, scratch};
+use super::{done, rockpack, scratch, stderr};
 use crate::ledger::theirs;
 
 /// Faults of the other tool's packages.
@@ -100,11 +100,11 @@ fn versions_of_both_makers_are_one() {
     fs::rename(dir.join("more").join(libraries), dir.join("theirs/dist").join(libraries)).unwrap();
     let args = ["wheel", "promote", "theirs", "--to", "7.10.0", "-o", "out"];
     let output = rockpack(dir, &args);
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(
-        said(&output).contains("7.10.0rc1") && said(&output).contains("7.10.0rc2"),
+        stderr(&output).contains("7.10.0rc1") && stderr(&output).contains("7.10.0rc2"),
         "{}",
-        said(&output)
+        stderr(&output)
     );
     assert!(!dir.join("out").exists());
 }

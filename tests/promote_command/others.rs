@@ -8,7 +8,7 @@ use fs_err as fs;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use super::{build, contents, done, promote, rockpack, said, scratch};
+use super::{build, contents, done, promote, rockpack, scratch, stderr};
 use crate::program::Run;
 
 /// Makes a wheel as other tools do: members in another order, another encoder, some stored.
@@ -117,7 +117,7 @@ fn faults_that_the_new_wheel_lacks_are_named() {
     bytes.extend(b"hi");
     fs::write(&torch, bytes).unwrap();
     let promoted = rockpack(dir, &["wheel", "promote", "old", "--to", "7.10.0", "-o", "out"]);
-    let said = said(&promoted);
+    let said = stderr(&promoted);
     assert!(promoted.status.success(), "{said}");
     let name = torch.file_name().unwrap().to_str().unwrap();
     let note = format!("{name}: the archive has a comment; the new wheel is without this fault");
@@ -165,7 +165,7 @@ fn the_local_part_of_others_changes_and_nothing_else() {
     for fault in
         ["record-hash", "not-in-record", "only-in-record", "names-disagree", "unmet-requirement"]
     {
-        assert!(!said(&output).contains(&format!("\"{fault}\"")), "{}", said(&output));
+        assert!(!stderr(&output).contains(&format!("\"{fault}\"")), "{}", stderr(&output));
     }
     let summary = &members(
         &dir.join("out/dist/triton-3.5.0+rocm7.10.0-cp312-cp312-linux_x86_64.whl"),
@@ -234,11 +234,11 @@ fn others_that_would_break_are_refused() {
     let dist = dir.join("old/dist");
     let refused = |message: &str, help: &str| {
         let output = promote(dir, "old", "7.10.0").output().unwrap();
-        assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
         assert!(
-            said(&output).contains(message) && said(&output).contains(help),
+            stderr(&output).contains(message) && stderr(&output).contains(help),
             "{}",
-            said(&output)
+            stderr(&output)
         );
         assert!(!dir.join("out").exists());
         for file in fs::read_dir(&dist).unwrap().map(|e| e.unwrap().path()) {

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use fs_err as fs;
 
-use super::{build, contents, equals_new, promote, said, scratch};
+use super::{build, contents, equals_new, promote, scratch, stderr};
 use crate::program::Run;
 
 /// Targets of all packages in tests with five targets.
@@ -125,7 +125,7 @@ fn targets_without_packages_are_reported() {
     }
     let output = keep(dir.path(), "old", "7.10.0", "gfx1201,gfx942").output().unwrap();
     assert!(
-        output.status.success() && said(&output).contains("no package for the target `gfx1201`")
+        output.status.success() && stderr(&output).contains("no package for the target `gfx1201`")
     );
     // One target is kept: names used by people stay valid.
     let text = keep(dir.path(), "old", "7.10.0", "gfx1100").arg("--dry-run").done();

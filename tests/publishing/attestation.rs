@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::prune::{days_ago, monthly, pruned};
 use super::*;
-use crate::program::{rockpack, said, text};
+use crate::program::{rockpack, stderr, text};
 
 const PUBLIC: &str = "https://example.com/whl";
 const CERTIFICATE: &str = include_str!("../fixtures/attestation/github.txt");
@@ -91,7 +91,7 @@ fn provenance_is_published_named_mirrored_and_pruned() {
         let layout = if form == Form::Flat { "flat" } else { "per-package" };
         let args = ["index", "mirror", "store", "pages", "--public", PUBLIC, "--layout", layout];
         let output = rockpack(dir.path(), &args);
-        assert!(output.status.success(), "{}", said(&output));
+        assert!(output.status.success(), "{}", stderr(&output));
         assert!(html(&pages, "b-part").unwrap().contains(&shown));
 
         assert_eq!(pruned(&root, &monthly(form)).0.removed, 4);
@@ -162,8 +162,8 @@ fn an_index_in_a_directory_names_provenance_at_its_public_address() {
     fs::write(dir.path().join("c-1.0.tar.gz.slsa.attestation"), "{}").unwrap();
     let run = |more: &[&str]| rockpack(dir.path(), &[&["index", "write", "."], more].concat());
     let output = run(&[]);
-    assert!(output.status.success(), "{}", said(&output));
-    let warned = said(&output);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let warned = stderr(&output);
     assert!(warned.contains("pages do not name the provenance of 1 package"), "{warned}");
     assert!(warned.contains("`c-1.0.tar.gz.slsa.attestation` attests nothing"), "{warned}");
     let object = format!("{}.provenance", package.display());
@@ -174,13 +174,13 @@ fn an_index_in_a_directory_names_provenance_at_its_public_address() {
         let output = run(&["--public", url]);
         assert_eq!(output.status.code(), Some(2), "{url}");
         assert!(
-            said(&output).contains("--public must be an https:// address"),
+            stderr(&output).contains("--public must be an https:// address"),
             "{}",
-            said(&output)
+            stderr(&output)
         );
     }
     let output = run(&["--public", "https://example.com/x/"]);
-    assert!(!said(&output).contains("provenance"), "{}", said(&output));
+    assert!(!stderr(&output).contains("provenance"), "{}", stderr(&output));
     let url = "https://example.com/x/a/b_part-1.0-py3-none-any.whl.provenance";
     assert!(page().contains(&format!("\"provenance\":\"{url}\"")), "{}", page());
     let output = run(&["--remove", "b_part-1.0-py3-none-any.whl"]);

@@ -67,7 +67,7 @@ fn a_read_only_directory_is_refused_before_any_upload() {
         .unwrap();
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert_eq!(text(&output.stdout), "");
-    let messages = crate::program::said(&output);
+    let messages = crate::program::stderr(&output);
     assert!(messages.contains("`disk/x`: cannot write to "), "{messages}");
     assert!(messages.contains("Read-only file system"), "{messages}");
 }
@@ -129,7 +129,7 @@ fn interrupted(dir: &Path, args: &[&str]) -> Option<String> {
     }
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.signal(), Some(Signal::INT.as_raw()));
-    Some(crate::program::said(&output))
+    Some(crate::program::stderr(&output))
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn refuses_contradictory_options_before_any_request() {
     ] {
         let mut command = crate::program::command(dir.path(), args);
         let output = command.env("ROCKPACK_MANIFEST", "built-in").output().unwrap();
-        let messages = crate::program::said(&output);
+        let messages = crate::program::stderr(&output);
         assert_eq!(output.status.code(), Some(2), "{args:?}: {messages}");
         assert!(messages.contains(expected), "{args:?}: {messages}");
         assert!(!messages.contains("HIDDEN"), "{messages}");
@@ -226,7 +226,7 @@ fn reports_a_yank_without_its_package() {
     for args in [&["index", "publish", "set-1.0", "store"][..], &["index", "write", "set-1.0"]] {
         let output = rockpack(dir.path(), args);
         assert!(output.status.success());
-        let messages = crate::program::said(&output);
+        let messages = crate::program::stderr(&output);
         let expected = "`b_part-0.9-py3-none-any.whl.yanked` yanks nothing";
         assert!(
             messages.contains(expected) && messages.matches("yanks nothing").count() == 1,

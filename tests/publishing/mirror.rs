@@ -1,7 +1,7 @@
 //! Pages of a mirror without packages.
 
 use super::*;
-use crate::program::{rockpack, said, text};
+use crate::program::{rockpack, stderr, text};
 
 const PUBLIC: &str = "https://example.com/whl";
 
@@ -102,7 +102,7 @@ fn refuses_a_published_index_as_a_mirror() {
     let refused = |args: &[&str], status, expected: &str| {
         let output = mirrored(dir.path(), args);
         assert_eq!(output.status.code(), Some(status), "{}", text(&output.stdout));
-        assert!(said(&output).contains(expected), "{}", said(&output));
+        assert!(stderr(&output).contains(expected), "{}", stderr(&output));
     };
     for form in BOTH {
         let published_set = dir.path().join(format!("other-{form:?}"));
@@ -125,7 +125,7 @@ fn refuses_a_published_index_as_a_mirror() {
     for dest in ["store", "./store/", &format!("file://{}", store.display())] {
         let output = rockpack(dir.path(), &["index", "mirror", "store", dest, "--public", PUBLIC]);
         assert_eq!(output.status.code(), Some(2));
-        assert!(said(&output).contains("SOURCE and DEST are both"), "{}", said(&output));
+        assert!(stderr(&output).contains("SOURCE and DEST are both"), "{}", stderr(&output));
     }
     assert_eq!(contents(&store), before);
 }
@@ -152,14 +152,14 @@ fn ignores_an_invalid_sha_256() {
         } else {
             "its entry `b_part-1.0.tar.gz` has an invalid value: hashes"
         };
-        assert!(said(&output).contains(expected), "{}", said(&output));
+        assert!(stderr(&output).contains(expected), "{}", stderr(&output));
     }
     for name in ["../../x-1.0.tar.gz", "a\\x-1.0.tar.gz", "a\nx-1.0.tar.gz", ".."] {
         page(name, &digits);
         let output = mirrored(dir.path(), &[]);
         assert_eq!(output.status.code(), Some(1), "{name}: {}", text(&output.stdout));
         let expected = "it contains the invalid file name";
-        assert!(said(&output).contains(expected), "{}", said(&output));
+        assert!(stderr(&output).contains(expected), "{}", stderr(&output));
     }
     page("b_part-1.0.tar.gz", &digits.to_uppercase());
     assert!(mirrored(dir.path(), &[]).status.success());
@@ -187,7 +187,7 @@ fn hostile_pages_are_not_copied() {
     let refused = |expected: &str| {
         let output = mirrored(dir.path(), &[]);
         assert_eq!(output.status.code(), Some(1), "{expected}: {}", text(&output.stdout));
-        let messages = said(&output);
+        let messages = stderr(&output);
         assert!(
             messages.contains(expected) && !messages.contains('\u{1b}'),
             "{expected}: {messages}"
@@ -287,7 +287,7 @@ fn refuses_answers_of_a_hostile_server() {
     ] {
         let source = answering(answer);
         let output = rockpack(dir.path(), &["index", "mirror", &source, "pages"]);
-        let messages = said(&output);
+        let messages = stderr(&output);
         assert!(!output.status.success() && messages.contains(expected), "{expected}: {messages}");
         assert!(!dir.path().join("pages").exists(), "{expected}");
     }

@@ -291,7 +291,7 @@ fn undoes_no_edit_by_hand() {
     let more = top.replace("</h1>", "</h1><a href=\"e-more/\">e-more</a>");
     fs::write(root.join("index.html"), more).unwrap();
     let output = crate::program::rockpack(dir.path(), &["index", "publish", "set-1.0", "Projects"]);
-    let messages = crate::program::said(&output);
+    let messages = crate::program::stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{messages}");
     assert!(messages.contains("unlike `index.json`, it names `e-more/`"), "{messages}");
     assert!(messages.contains("change `index.json` in the same way"), "{messages}");
@@ -384,7 +384,7 @@ fn reports_a_fault_of_a_page_once() {
     let prune = ["index", "prune", "store", "--stream", "dev", "--manifest", "built-in"];
     let mirror = ["index", "mirror", "store", "pages", "--public", "https://h/"];
     for args in [&["index", "publish", "set-1.0", "store"][..], &prune, &mirror] {
-        let messages = crate::program::said(&crate::program::rockpack(dir.path(), args));
+        let messages = crate::program::stderr(&crate::program::rockpack(dir.path(), args));
         let expected = "cannot read `b-part/index.json` in `store` as an index page: it is not JSON of an index page: \
                         duplicate field `yanked`";
         assert!(messages.contains(expected), "{messages}");

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::index::packages::wheel_of;
-use crate::program::{done, rockpack, said, text};
+use crate::program::{done, rockpack, stderr, text};
 
 const OLD: &str = "big_part-1.0a1-py3-none-any.whl";
 const NEW: &str = "big_part-1.0a2-py3-none-any.whl";
@@ -87,7 +87,7 @@ fn writes_publishes_and_applies_patches() {
     let fetched = fetch("big-part==1.0a2", "damaged");
     assert!(fetched.status.success());
     let warning = format!("a patch of `{NEW}` is damaged or unreadable: it makes a file with the");
-    assert_eq!(said(&fetched).matches(&warning).count(), 1, "{}", said(&fetched));
+    assert_eq!(stderr(&fetched).matches(&warning).count(), 1, "{}", stderr(&fetched));
     let whole = text(&fetched.stdout);
     assert!(whole.ends_with("1 file fetched, 0 unchanged\n"), "{whole}");
     assert_eq!(hash(&place.join("damaged").join(NEW)), hash(&place.join("new").join(NEW)));
@@ -103,7 +103,7 @@ fn patches_are_not_packages_and_wrong_ones_are_refused() {
     let verified = done(place, &["wheel", "verify", "new"]);
     assert!(!verified.contains(".patch"), "{verified}");
     let indexed = rockpack(place, &["index", "write", "new"]);
-    assert!(text(&indexed.stdout).starts_with("4 files of 4 projects"), "{}", said(&indexed));
+    assert!(text(&indexed.stdout).starts_with("4 files of 4 projects"), "{}", stderr(&indexed));
     assert_eq!(text(&indexed.stderr), "");
     let page = fs::read_to_string(place.join("new/simple/big-part/index.html")).unwrap();
     assert!(!page.contains(".patch"), "{page}");
@@ -112,23 +112,27 @@ fn patches_are_not_packages_and_wrong_ones_are_refused() {
         .unwrap();
     let alone = rockpack(place, &["index", "write", "new"]);
     assert!(
-        said(&alone).contains("patches nothing: its directory has no package"),
+        stderr(&alone).contains("patches nothing: its directory has no package"),
         "{}",
-        said(&alone)
+        stderr(&alone)
     );
     let wrong = patch.replace("big_part", "c_part");
     fs::rename(place.join("new").join(format!("x.{patch}")), place.join("new").join(wrong))
         .unwrap();
     let refused = rockpack(place, &["index", "publish", "new", "store"]);
     assert_eq!(refused.status.code(), Some(1));
-    assert!(said(&refused).contains("makes another file than the package"), "{}", said(&refused));
+    assert!(
+        stderr(&refused).contains("makes another file than the package"),
+        "{}",
+        stderr(&refused)
+    );
     assert!(!place.join("store").exists());
     let output = rockpack(place, &["index", "delta", "new", "old"]);
     assert!(output.status.success());
     assert!(
-        said(&output).contains("new has no earlier version of a wheel in old"),
+        stderr(&output).contains("new has no earlier version of a wheel in old"),
         "{}",
-        said(&output)
+        stderr(&output)
     );
     assert_eq!(rockpack(place, &["index", "delta", "absent", "new"]).status.code(), Some(2));
 }
@@ -189,7 +193,7 @@ fn skipped_nights_are_fetched_as_a_series_of_patches() {
     let damaged = index::patch::encode(&fs::read(old).unwrap(), &damaged).unwrap().unwrap();
     fs::write(&between, damaged).unwrap();
     let damaged = fetch("damaged");
-    assert!(said(&damaged).contains("is damaged or unreadable: "), "{}", said(&damaged));
+    assert!(stderr(&damaged).contains("is damaged or unreadable: "), "{}", stderr(&damaged));
     fs::remove_file(&between).unwrap();
     let gap = fetch("gap");
     assert_eq!(text(&gap.stderr), "");

@@ -1,7 +1,7 @@
 //! Packages fetched from an index by exact version and SHA-256.
 
 use super::*;
-use crate::program::{done, rockpack, said, text};
+use crate::program::{done, rockpack, stderr, text};
 
 /// Publishes the demo, fetches it from the store, and promotes it.
 #[test]
@@ -46,9 +46,9 @@ fn fetches_only_files_with_a_listed_hash() {
     let fetch = ["index", "fetch", "store", "-r", "list.txt", "-o", "taken"];
     let refused = |args: &[&str], status, expected: &[&str]| {
         let output = rockpack(dir.path(), args);
-        assert_eq!(output.status.code(), Some(status), "{}", said(&output));
+        assert_eq!(output.status.code(), Some(status), "{}", stderr(&output));
         for expected in expected {
-            assert!(said(&output).contains(expected), "{}", said(&output));
+            assert!(stderr(&output).contains(expected), "{}", stderr(&output));
         }
         assert_eq!(names(&dir.path().join("taken")), [""; 0]);
     };
@@ -79,7 +79,7 @@ fn fetches_only_files_with_a_listed_hash() {
     assert_eq!(hash(&dir.path().join("taken/num_py-2.0.tar.gz")), hash(&sdist_path));
     fs::write(dir.path().join("taken").join(name), "other").unwrap();
     let output = rockpack(dir.path(), &fetch);
-    assert!(said(&output).contains("has another SHA-256 than its page"), "{}", said(&output));
+    assert!(stderr(&output).contains("has another SHA-256 than its page"), "{}", stderr(&output));
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn links_lead_out_of_no_store_and_names_have_one_hash() {
         fs::write(dir.path().join("store/num-py/index.json"), page).unwrap();
         let fetch = ["index", "fetch", "store", "num-py==2.0", "-o", "taken"];
         let output = rockpack(dir.path(), &fetch);
-        let messages = said(&output);
+        let messages = stderr(&output);
         assert_eq!(output.status.code(), Some(1), "{messages}");
         assert!(
             messages.contains(expected) && !messages.contains("hunter2"),
@@ -149,7 +149,7 @@ fn secrets_of_addresses_are_in_no_message() {
     ] {
         let output = rockpack(dir.path(), args);
         assert!(!output.status.success(), "{args:?}");
-        let text = said(&output) + &text(&output.stdout);
+        let text = stderr(&output) + &text(&output.stdout);
         assert!(!text.contains("hunter2"), "{args:?}: {text}");
     }
 }
@@ -231,12 +231,12 @@ mod web {
             ("bad", "cannot fetch `num_py-2.0-py3-none-any.whl`: it has the SHA-256 d9298a10"),
         ] {
             let output = fetch(kind);
-            assert_eq!(output.status.code(), Some(1), "{kind}: {}", said(&output));
-            assert!(said(&output).contains(expected), "{kind}: {}", said(&output));
+            assert_eq!(output.status.code(), Some(1), "{kind}: {}", stderr(&output));
+            assert!(stderr(&output).contains(expected), "{kind}: {}", stderr(&output));
             assert_eq!(names(&dir.path().join("taken")), [""; 0]);
         }
         let output = fetch("good");
-        assert!(output.status.success(), "{}", said(&output));
+        assert!(output.status.success(), "{}", stderr(&output));
         assert_eq!(hash(&dir.path().join("taken/num_py-2.0-py3-none-any.whl")), sha256);
     }
 
@@ -278,10 +278,15 @@ mod web {
                 |pin: &str| rockpack(dir.path(), &["index", "fetch", &source, pin, "-o", kind]);
             assert!(fetch("big-part==1.0a1").status.success());
             let output = fetch("big-part==1.0a2");
-            assert!(output.status.success(), "{kind}: {}", said(&output));
+            assert!(output.status.success(), "{kind}: {}", stderr(&output));
             assert!(text(&output.stdout).starts_with(way), "{kind}: {}", text(&output.stdout));
-            assert!(said(&output).contains(warning), "{kind}: {}", said(&output));
-            assert_eq!(said(&output).is_empty(), warning.is_empty(), "{kind}: {}", said(&output));
+            assert!(stderr(&output).contains(warning), "{kind}: {}", stderr(&output));
+            assert_eq!(
+                stderr(&output).is_empty(),
+                warning.is_empty(),
+                "{kind}: {}",
+                stderr(&output)
+            );
             let name = "big_part-1.0a2-py3-none-any.whl";
             let (made, new) = (dir.path().join(kind).join(name), dir.path().join("new").join(name));
             assert_eq!(hash(&made), hash(&new), "{kind}");

@@ -429,7 +429,7 @@ fn more_than_half_of_the_packages_go_only_with_yes() {
     let before = contents(&root);
     let words = ["index", "prune", "store", "--stream", "nightly", "--manifest", "built-in"];
     let output = rockpack(dir.path(), &words);
-    let messages = crate::program::said(&output);
+    let messages = crate::program::stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{messages}");
     assert!(messages.contains("2 of the 3 packages in `store` would be removed"), "{messages}");
     assert!(messages.contains("remove them with --yes"), "{messages}");
@@ -458,7 +458,7 @@ fn a_store_records_its_stream_and_refuses_others() {
         let prune = ["index", "prune", layout, "--layout", layout, "--manifest", "built-in"];
         let run = |words: &[&str], more: &[&str]| {
             let output = rockpack(dir.path(), &[words, more].concat());
-            (output.status.code(), crate::program::said(&output), text(&output.stdout))
+            (output.status.code(), crate::program::stderr(&output), text(&output.stdout))
         };
         assert_eq!(run(&publish, &[]).0, Some(0));
         assert!(!root.join("rockpack-stream.json").exists(), "no stream was given");

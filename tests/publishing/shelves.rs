@@ -168,7 +168,7 @@ fn a_store_keeps_its_stream() {
     let words = ["index", "publish", "core", "store", "--layout", "v5", "--manifest", "built-in"];
     for more in [&[][..], &["--stream", "stable"], &["--dry-run"]] {
         let output = rockpack(dir.path(), &[&words[..], more].concat());
-        let messages = crate::program::said(&output);
+        let messages = crate::program::stderr(&output);
         assert_eq!(output.status.code(), Some(1), "{messages}");
         let expected = "`store` belongs to the stream `nightly` (recorded in `v5/rocm-whl-next-routes.json`), not to";
         assert!(
@@ -180,7 +180,7 @@ fn a_store_keeps_its_stream() {
     let prune =
         ["index", "prune", "store", "--layout", "v5", "--stream", "dev", "--as-of", "4000000000"];
     let output = rockpack(dir.path(), &[&prune[..], &["--manifest", "built-in"]].concat());
-    let messages = crate::program::said(&output);
+    let messages = crate::program::stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{messages}");
     assert!(messages.contains("), not to `dev`"), "{messages}");
     assert_eq!(contents(&dir.path().join("store")), before);

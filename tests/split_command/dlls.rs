@@ -8,7 +8,7 @@ use workbench::fat_dll::{Dll, OPTIONAL, memory, places};
 
 use super::fat::{archived, bundles, value};
 use super::made::{Made, members};
-use super::{METADATA, PACKAGES, done, manifest, rockpack, said};
+use super::{METADATA, PACKAGES, done, manifest, rockpack, stderr};
 
 const INPUT: &str = "in/frame-2.1+ex7-cp312-cp312-win_amd64.whl";
 const MEMBER: &str = "frame/lib/fat.dll";
@@ -62,12 +62,12 @@ fn code_moves_into_archives_named_by_the_dll() {
     let leads = serde_json::json!({"kpack_search_paths": paths, "kernel_name": "lib/fat.dll"});
     assert_eq!(value(&mut &marker[..]), leads);
     let verified = rockpack(dir, &["wheel", "verify", "out/dist"]);
-    assert_eq!(said(&verified), "");
+    assert_eq!(stderr(&verified), "");
     // An audit knows that older runtimes do not read this code.
     let wheel = "out/dist/frame-2.1+ex7-cp312-cp312-win_amd64.whl";
     for (wheel, form) in [(wheel, true), (INPUT, false)] {
         let audit = rockpack(dir, &["wheel", "audit", wheel, "--on", "rocm-7.2"]);
-        let text = format!("{}{}", String::from_utf8_lossy(&audit.stdout), said(&audit));
+        let text = format!("{}{}", String::from_utf8_lossy(&audit.stdout), stderr(&audit));
         let reason = "`frame/lib/fat.dll` has code in archives: 7.13 is the first release with it";
         assert_eq!(text.contains(reason), form, "{text}");
     }
@@ -80,8 +80,8 @@ fn a_plan_and_a_run_refuse_the_same_dlls() {
         frame(dll).write(&dir.path().join("in"));
         let texts = [&["--dry-run"][..], &["-o", "out"]].map(|way| {
             let output = rockpack(dir.path(), &[&COMMAND[..], way].concat());
-            assert_eq!(output.status.code(), Some(1), "{}", said(&output));
-            said(&output)
+            assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+            stderr(&output)
         });
         let reason = format!(
             "1 file with device code that cannot be moved: `frame/lib/fat.dll` ({expected}"

@@ -13,7 +13,7 @@ use workbench::fat_library::{Library, OF_MARKER, RUNTIME};
 use workbench::memory::Memory;
 
 use super::made::{Made, members, raw};
-use super::{INPUT, METADATA, PACKAGES, done, output, place, rockpack, said, split};
+use super::{INPUT, METADATA, PACKAGES, done, output, place, rockpack, split, stderr};
 
 const RUNTIMES: &str = r#"
     runtime "librun.so.7" "librun-blas.so.2" requires-dist="ex-core>=6.5"
@@ -171,7 +171,7 @@ fn code_moves_into_archives_named_by_the_library() {
     assert_eq!((one.0, &one.1), (two.0, &two.1));
     assert!(two.3.len() < old.len() / 10, "{}", two.3.len());
     let verified = rockpack(dir, &["wheel", "verify", "out/dist"]);
-    assert_eq!(said(&verified), "");
+    assert_eq!(stderr(&verified), "");
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn refusals_name_the_file_and_leave_nothing() {
         made.write(&dir.path().join("in"));
         let output =
             rockpack(dir.path(), &["wheel", "split", INPUT, "--version", "7.0", "-o", "out"]);
-        let said = said(&output);
+        let said = stderr(&output);
         assert_eq!(output.status.code(), Some(1), "{said}");
         assert!(expected.iter().all(|text| said.contains(text)), "{expected:?} in {said}");
         assert!(!dir.path().join("out").exists());
@@ -230,7 +230,7 @@ fn code_of_other_runtimes_stays() {
         frame(&library.bytes()).write(&dir.path().join("in"));
         let all = [&["wheel", "split", INPUT, "-o", "out"], args].concat();
         let output = rockpack(dir.path(), &all);
-        let said = said(&output);
+        let said = stderr(&output);
         assert_eq!(output.status.code(), Some(1), "{said}");
         assert!(said.contains(expected), "{expected:?} in {said}");
         assert!(!dir.path().join("out").exists());
@@ -277,7 +277,7 @@ fn a_runtime_that_the_version_excludes_is_refused() {
         made.write(&dir.path().join("in"));
         let all = [&["wheel", "split", INPUT, "--dry-run"], args].concat();
         let output = rockpack(dir.path(), &all);
-        (output.status.code(), said(&output))
+        (output.status.code(), stderr(&output))
     };
     let free = METADATA.replace("Requires-Dist: ex-core==7.0\n", "");
     let expected = "it was built against version 7.0, but archives of code require `ex-core>=7.1`";

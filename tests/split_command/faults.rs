@@ -10,7 +10,7 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use super::made::{Made, bundle};
-use super::{INPUT, METADATA, PACKAGES, done, frame, place, rockpack, said};
+use super::{INPUT, METADATA, PACKAGES, done, frame, place, rockpack, stderr};
 use workbench::code_object::object;
 
 const NAME: &str = "frame-2.1+ex7-cp312-cp312-linux_x86_64.whl: ";
@@ -19,7 +19,7 @@ const NAME: &str = "frame-2.1+ex7-cp312-cp312-linux_x86_64.whl: ";
 fn refused(dir: &Path, args: &[&str], code: i32, expected: &[&str]) {
     for more in [&[][..], &["--dry-run"]] {
         let output = rockpack(dir, &[args, more].concat());
-        let said = said(&output);
+        let said = stderr(&output);
         assert_eq!(output.status.code(), Some(code), "{args:?} {more:?}: {said}");
         for text in expected {
             assert!(said.contains(text), "{text:?} in {said}");
@@ -277,7 +277,7 @@ wheel "vision" {
     fs::copy(path, dir.join("out/dist/vision-0.9-cp312-cp312-linux_x86_64.whl")).unwrap();
     let inside = "out/dist/vision-0.9-cp312-cp312-linux_x86_64.whl";
     let output = rockpack(dir, &["wheel", "split", inside, "-o", "out"]);
-    assert!(said(&output).contains("the directory of the new wheels"), "{}", said(&output));
+    assert!(stderr(&output).contains("the directory of the new wheels"), "{}", stderr(&output));
     assert_eq!(
         (output.status.code(), fs::read_dir(dir.join("out/dist")).unwrap().count()),
         (Some(1), before)

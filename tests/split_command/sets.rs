@@ -5,7 +5,7 @@ use std::path::Path;
 use fs_err as fs;
 
 use super::made::{Made, bundle};
-use super::{INPUT, METADATA, frame, output, place, rockpack, said, split, text_of};
+use super::{INPUT, METADATA, frame, output, place, rockpack, split, stderr, text_of};
 use workbench::code_object::object;
 
 /// Returns the messages of verify after changing the wheels.
@@ -18,8 +18,8 @@ fn after(spoil: impl FnOnce(&Path)) -> String {
     fs::remove_file(dir.join("out/dist/SHA256SUMS")).unwrap();
     spoil(dir);
     let output = rockpack(dir, &["wheel", "verify", "out/dist", "--message-format", "json"]);
-    assert_eq!(output.status.code(), Some(i32::from(!said(&output).is_empty())));
-    said(&output)
+    assert_eq!(output.status.code(), Some(i32::from(!stderr(&output).is_empty())));
+    stderr(&output)
 }
 
 fn finds(code: &str, what: &str, spoil: impl FnOnce(&Path)) {
@@ -48,7 +48,7 @@ fn a_lost_wheel_is_found() {
     split(dir, &[]);
     let one = output(dir, "frame_device_gpu90");
     let judged = rockpack(dir, &["wheel", "verify", one.to_str().unwrap()]);
-    assert!(judged.status.success(), "{}", said(&judged));
+    assert!(judged.status.success(), "{}", stderr(&judged));
 }
 
 #[test]
@@ -94,6 +94,6 @@ fn a_wheel_that_nobody_split_is_no_host() {
     let dir = dir.path();
     frame().write(&dir.join("in"));
     let judged = rockpack(dir, &["wheel", "verify", INPUT]);
-    assert!(judged.status.success(), "{}", said(&judged));
+    assert!(judged.status.success(), "{}", stderr(&judged));
     assert!(METADATA.contains("License-File: LICENSE"));
 }

@@ -6,7 +6,7 @@ use fs_err as fs;
 use tempfile::TempDir;
 
 use super::cases::tar;
-use crate::program::{command, said};
+use crate::program::{command, stderr};
 
 /// Returns a selector's sdist as rockpack writes it: path and text of each file.
 pub fn selector(top: &str, module: &str) -> Vec<(String, String)> {
@@ -90,7 +90,7 @@ fn written(files: &[(String, String)]) -> TempDir {
 fn verified(dir: &Path, more: &[(&str, &str)]) -> (Option<i32>, String) {
     let args = ["wheel", "verify", "demo-1.0.tar.gz", "--manifest", "built-in"];
     let output = command(dir, &args).envs(more.iter().copied()).output().unwrap();
-    (output.status.code(), said(&output))
+    (output.status.code(), stderr(&output))
 }
 
 #[test]

@@ -4,7 +4,7 @@ use base::regular;
 use fs_err as fs;
 
 use super::{CALLERS, Place};
-use crate::program::said;
+use crate::program::stderr;
 
 /// Backend whose wheel has its directory, and a file of the checkout.
 const STORING: &str = "import os, whole_wheel\n\
@@ -24,7 +24,7 @@ fn kept_work_gives_the_bytes_of_a_fresh_build() {
         let variables = [("ROCKPACK_BUILD_DIR", directory.to_str().unwrap())];
         let nodes = "python-project \"one\" { source \"one\"; }\n";
         let output = place.build(CALLERS[0], nodes, &["--projects", more], &variables);
-        assert!(output.status.success(), "{}", said(&output));
+        assert!(output.status.success(), "{}", stderr(&output));
         assert!(!directory.exists());
         regular::sha256(&wheel).unwrap()
     };

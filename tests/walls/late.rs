@@ -3,7 +3,7 @@
 use fs_err as fs;
 
 use super::{Place, callers};
-use crate::program::said;
+use crate::program::stderr;
 
 const SYSTEM: &str =
     "[build-system]\nrequires = []\nbuild-backend = \"backend\"\nbackend-path = [\".\"]\n";
@@ -51,7 +51,7 @@ fn a_wheel_does_not_change_after_its_check() {
                  python-project \"link\" { source \"link\"; }\n";
     for caller in callers().into_iter().filter(|caller| caller.is_root) {
         let output = place.build(caller, nodes, &["--projects", "keep-work"], &[]);
-        assert!(output.status.success(), "{caller:?}: {}", said(&output));
+        assert!(output.status.success(), "{caller:?}: {}", stderr(&output));
         assert!(!is_running("rockpack-late-writer"), "{caller:?}: daemons end with their project");
         let dist = place.path("out/dist");
         let daemon = fs::read(dist.join("daemon-1-py3-none-any.whl")).unwrap();
@@ -59,7 +59,7 @@ fn a_wheel_does_not_change_after_its_check() {
         let linked = fs::read(dist.join("link-1-py3-none-any.whl")).unwrap();
         fs::write(place.path("src/link/data.txt"), "changed").unwrap();
         let output = place.build(caller, nodes, &["--projects", "keep-work"], &[]);
-        let text = said(&output);
+        let text = stderr(&output);
         assert!(text.contains("building `link` failed"), "{caller:?}: {text}");
         assert_eq!(fs::read(dist.join("link-1-py3-none-any.whl")).unwrap(), linked);
         fs::remove_dir_all(place.path("out")).unwrap();

@@ -12,7 +12,7 @@ use fs_err as fs;
 
 use super::requirements::write_linked_wheel;
 use super::{CALLERS, Place};
-use crate::program::said;
+use crate::program::stderr;
 
 /// Backend whose wheel stores the version of a requirement.
 const STORING: &str = "import whole_wheel\n\
@@ -66,7 +66,7 @@ fn resolves_requirements_before_the_first_build() {
         + &declared("corrected", correct)
         + &declared("late", &format!("after \"first\"\n    {correct}"));
     let output = place.build(CALLERS[0], &nodes, &["--jobs", "2"], &[]);
-    let text = said(&output);
+    let text = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
     let at = |line: &str| text.find(line).unwrap_or_else(|| panic!("no `{line}` in {text}"));
     let built = at("first: started");
@@ -141,7 +141,7 @@ fn installs_locked_requirements_without_an_index() {
         let nodes = "python-project \"one\" { source \"one\"; }\n";
         let options = [options, &["--requirements", "locks", "--projects", "rebuild"]].concat();
         let output = place.build(CALLERS[0], nodes, &options, &variables);
-        let text = said(&output) + &place.text("out/logs/one.log");
+        let text = stderr(&output) + &place.text("out/logs/one.log");
         (output, text)
     };
     let wheel = place.path("out/dist/one-1-py3-none-any.whl");

@@ -6,7 +6,7 @@ use std::process::Output;
 use fs_err as fs;
 
 use super::{CALLERS, Place};
-use crate::program::said;
+use crate::program::stderr;
 
 const HOOKS: &str = "import os, whole_wheel\n\
     def get_requires_for_build_wheel(config_settings=None):\n    return REQUIRED\n\
@@ -42,7 +42,7 @@ pub(crate) fn write_linked_wheel(place: &Place, name: &str, version: &str, requi
 
 fn build(place: &Place, nodes: &str, options: &[&str]) -> (Output, String) {
     let output = place.build(CALLERS[0], nodes, options, &[]);
-    let text = said(&output);
+    let text = stderr(&output);
     (output, text)
 }
 
