@@ -166,12 +166,14 @@ fn a_build_has_the_arguments_of_its_settings() {
     };
     let words: Vec<_> =
         build.arguments().into_iter().map(|word| word.into_string().unwrap()).collect();
-    let expected = "build --artifact-dir tree --dest-dir dest --compression fast --devel-tarball-compression --xz-preset 3 --no-cache --jobs 2";
+    let expected = "build --artifact-dir tree --dest-dir dest --allow misplaced-code --compression fast --devel-tarball-compression --xz-preset 3 --no-cache --jobs 2";
     assert_eq!(words.join(" "), expected);
     let default = Build { cache: Some(Path::new("cache")), ..Build::new(tree, dest) }.arguments();
     assert_eq!(
         default,
-        ["build", "--artifact-dir", "tree", "--dest-dir", "dest", "--cache", "cache"]
+        "build --artifact-dir tree --dest-dir dest --allow misplaced-code --cache cache"
+            .split(' ')
+            .collect::<Vec<_>>()
     );
 }
 

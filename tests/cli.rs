@@ -66,7 +66,7 @@ fn an_unknown_family() {
         &["--linux-amdgpu-families", "`gfx94X-dcgup`", "did you mean `gfx94X-dcgpu`?"],
     );
     let args = [&ARTIFACTS[..], &["--linux-amdgpu-families", "gfx950"]].concat();
-    fails(|_| {}, &args, 1, &["no artifact for gfx950", "gfx942, gfx1100"]);
+    fails(|_| {}, &args, 1, &["gfx950 is requested, but no artifact is for it", "gfx942, gfx1100"]);
     let alien = |dir: &Path| {
         fs::rename(dir.join("artifacts/blas_lib_gfx942"), dir.join("artifacts/blas_lib_gfx9999"))
             .unwrap();

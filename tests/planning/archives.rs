@@ -165,8 +165,14 @@ fn members_below_files_and_links_are_refused() {
     let refusals = |archive: Archive| problem(&zst(&archive.end()));
     let refused = |fault: &str| format!("archive base_lib_generic.tar.zst: {fault}");
     let behind = refused("`stage/a/b`: path below a file or a link (`stage/a`)");
-    assert_eq!(refusals(Archive::with_manifest().file("stage/a", "a").file("stage/a/b", "b")), behind);
-    assert_eq!(refusals(Archive::with_manifest().link("stage/a", "c").file("stage/a/b", "b")), behind);
+    assert_eq!(
+        refusals(Archive::with_manifest().file("stage/a", "a").file("stage/a/b", "b")),
+        behind
+    );
+    assert_eq!(
+        refusals(Archive::with_manifest().link("stage/a", "c").file("stage/a/b", "b")),
+        behind
+    );
     let late = Archive::with_manifest().file("stage/a/b", "b").file("stage/a", "a");
     assert_eq!(refusals(late), refused("`stage/a`: file or link with other members below it"));
     let none = Archive::with_manifest().member(b"stage/h", EntryType::Link, b"", b"stage/none");

@@ -165,10 +165,22 @@ fn unusual_dlls_are_refused() {
     expect(change(entry(3) + 20, &word(1 << 20)), "a section at 0x100000 ends at");
     expect(change(entry(3) + 12, &word(0x3000)), "section `.hip_fat` overlaps");
     expect(change(entry(4) + 12, &word(0x4000)), "section `.data` overlaps");
-    expect(change(OPTIONAL + 32, &word(0x200)), "SectionAlignment at 0xb8 is 0x200");
-    expect(change(OPTIONAL + 36, &word(0x201)), "FileAlignment at 0xbc is 0x201");
-    expect(change(OPTIONAL + 56, &word(0x1000)), "SizeOfImage at 0xd0 is 0x1000");
-    expect(change(OPTIONAL + 60, &word(0x200)), "SizeOfHeaders at 0xd4 is 0x200");
+    expect(
+        change(OPTIONAL + 32, &word(0x200)),
+        "SectionAlignment at 0xb8 has the invalid value 0x200",
+    );
+    expect(
+        change(OPTIONAL + 36, &word(0x201)),
+        "FileAlignment at 0xbc has the invalid value 0x201",
+    );
+    expect(
+        change(OPTIONAL + 56, &word(0x1000)),
+        "SizeOfImage at 0xd0 has the invalid value 0x1000",
+    );
+    expect(
+        change(OPTIONAL + 60, &word(0x200)),
+        "SizeOfHeaders at 0xd4 has the invalid value 0x200",
+    );
     let records = dll.records_at();
     expect(change(records, &OF_MARKER.to_le_bytes()), "already edited");
     expect(change(records + 24 + 4, &[2]), "is invalid or already edited");

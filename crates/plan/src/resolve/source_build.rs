@@ -8,13 +8,12 @@ use crate::{
 };
 use base::names::{PackageName, Requirement};
 use base::source::{Code, Problem, Problems, Spanned};
-use base::target::Per;
 use base::version::Version;
 use manifest::{
-    Filling, Manifest, PackageKind, Prefetch, PrefetchSource, ReadyWheel, SourceProject,
-    WheelSource, setting,
+    Filling, Manifest, Prefetch, PrefetchSource, ReadyWheel, SourceProject, WheelSource, setting,
 };
 
+mod devel_tree;
 mod prefetch;
 mod selection;
 mod variables;
@@ -45,7 +44,7 @@ pub(super) enum Tree {
 
 impl Tree {
     pub fn of_packages(all: &[ResolvedDist<'_>], version: &Version) -> Self {
-        Self::Package(devel(all, version))
+        Self::Package(devel_tree::of(all, version))
     }
 
     fn exists(&self) -> bool {
@@ -483,24 +482,6 @@ fn in_order(projects: &[SourceProject]) -> Vec<&SourceProject> {
     order
 }
 
-fn devel(all: &[ResolvedDist<'_>], version: &Version) -> Option<DevelTree> {
-    let devel = all.iter().find(|i| i.package.kind == PackageKind::Devel)?;
-    let shares_tree = |i: &&ResolvedDist<'_>| {
-        i.directory == devel.directory || i.package.kind == PackageKind::Runtime
-    };
-    let selector =
-        all.iter().filter(shares_tree).find(|i| i.package.kind == PackageKind::Selector)?;
-    // A choice installs packages for the user's machine.
-    let has_files = |i: &ResolvedDist<'_>| i.package.kind != PackageKind::Choice;
-    let is_required = |i: &&ResolvedDist<'_>| {
-        *i.variant.per() != Per::Isa && devel.relies_on(i) && shares_tree(i) && has_files(i)
-    };
-    let mut install: Vec<String> =
-        all.iter().filter(is_required).map(|i| format!("{}=={version}", i.name)).collect();
-    install.dedup();
-    Some(DevelTree { directory: devel.directory.clone(), install, module: selector.module.clone() })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -515,7 +496,7 @@ mod tests {
         let packages =
             [selector, runtime("core", takes), package("devel", "devel", per_isa, takes)];
         let fixture = Fixture::new(&packages, "a_lib_generic f text f\na_lib_gfx942 g text g");
-        let tree = devel(&fixture.dists(), &fixture.targets.version).unwrap();
+        let tree = devel_tree::of(&fixture.dists(), &fixture.targets.version).unwrap();
         assert_eq!(tree.install, ["x==1.0", "x-core==1.0"]);
     }
 
