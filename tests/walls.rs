@@ -6,6 +6,7 @@ use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output};
 
@@ -192,7 +193,9 @@ impl Victim {
             let user = ["setpriv", "--reuid", &nobody, "--regid", &nobody, "--clear-groups"];
             words.splice(0..0, user);
         }
-        Self(Command::new(words[0]).args(&words[1..]).spawn().unwrap())
+        // Signals to its group can only be refused if it has one.
+        let mut victim = Command::new(words[0]);
+        Self(victim.args(&words[1..]).process_group(0).spawn().unwrap())
     }
 }
 

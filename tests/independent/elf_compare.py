@@ -104,6 +104,8 @@ def devel_faults(source, result, old, new):
     """ELF files in devel only change RUNPATH to RPATH: same length, only the tags."""
     if new.runpath or new.rpath != (old.runpath or old.rpath):
         yield f"RPATH {new.rpath} RUNPATH {new.runpath}, source {old.rpath} {old.runpath}"
+    # The comparison of bytes leaves out the dynamic section.
+    yield from name_faults(old, new)
     if len(source) != len(result):
         yield f"length {len(source)} became {len(result)}"
         return

@@ -51,8 +51,8 @@ pub const MOST: usize = 20;
 /// Returns the newest commits before a revision that changed the directory, along first parents,
 /// the newest first.
 pub fn earlier_commits(directory: &Path, revision: &str) -> Result<Vec<String>, Failure> {
-    let mut git = Command::new("git");
-    git.arg("-C").arg(directory).args(["rev-list", "--first-parent", "--abbrev-commit"]);
+    let mut git = git(directory);
+    git.args(["rev-list", "--first-parent", "--abbrev-commit"]);
     // The newest of them made the revision's own files.
     git.arg(format!("--max-count={}", MOST + 1)).args(["--end-of-options", revision, "--", "."]);
     let output = git.output().map_err(|e| environment(format!("cannot start git: {e}")))?;
@@ -66,8 +66,14 @@ pub fn earlier_commits(directory: &Path, revision: &str) -> Result<Vec<String>, 
 fn show(directory: &Path, revision: &str, name: &str) -> io::Result<Output> {
     // `./` makes the path relative to the directory, not to the repository.
     let object = format!("{revision}:./{name}");
+    git(directory).args(["show", "--end-of-options", &object]).output()
+}
+
+/// Returns git in a directory, with messages in English, of which errors quote a part.
+fn git(directory: &Path) -> Command {
     let mut git = Command::new("git");
-    git.arg("-C").arg(directory).args(["show", "--end-of-options", &object]).output()
+    git.arg("-C").arg(directory).env("LC_ALL", "C");
+    git
 }
 
 fn reason(output: &Output) -> String {
