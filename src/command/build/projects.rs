@@ -119,8 +119,9 @@ fn may_be_absent(manifest: &Manifest, sources: Option<&Path>) -> io::Result<BTre
     Ok(names.map(|project| project.name.value.to_string()).collect())
 }
 
-/// Returns directories that a project must not use as a cache, because other builds read or run
-/// their files. A directory whose path is unknown cannot be compared with, and is left out.
+/// Returns directories that no compiler cache of a project may contain: a project writes to its
+/// caches, and other builds read or run the files in these. A directory whose path is unknown
+/// cannot be compared with, and is left out.
 fn protected(args: &BuildArgs, sources: Option<&Path>) -> Vec<PathBuf> {
     let cache = inputs::cache::directory(args.cache.cache.as_deref()).ok();
     let home = std::env::var_os("HOME").map(PathBuf::from);

@@ -36,9 +36,9 @@ pub fn verify(old: &impl ReadAt, new: &impl ReadAt, plan: &EditPlan) -> Result<(
     verify_all(old, new, Some(plan), None)
 }
 
-/// Verifies that `new`, made by any tool, differs from `old` only in rpath, SONAME and NEEDED:
-/// compares every byte that loaders, symbols or relocations refer to. Accepts every file that
-/// [`verify`] accepts.
+/// Verifies that `new`, made by any tool, differs from `old` only in rpath, SONAME, NEEDED and
+/// a cleared executable stack: compares every byte that loaders, symbols or relocations refer to.
+/// Accepts every file that [`verify`] accepts.
 ///
 /// # Errors
 /// All violations.

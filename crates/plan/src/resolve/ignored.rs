@@ -37,8 +37,8 @@ impl<'a> IgnoreLines<'a> {
         }
     }
 
-    /// Reports unused lines, except lines for packages that are not in `packages`: `--only` leaves
-    /// packages out of a plan, and their warnings with them.
+    /// Reports unused lines without `optional`. A package that is not in `packages` has no
+    /// distribution in this mode or on this system, so its lines can accept nothing: skipped.
     pub fn unused(&self, packages: &[&PackageName]) -> Problems {
         let used = self.used.borrow();
         let is_planned = |rule: &IgnoreRule| {
