@@ -49,6 +49,7 @@ fn refuses_code_of_another_isa() {
 fn refuses_libraries_for_another_machine() {
     let entries = "base_lib_generic lib/liba.so so liba.so
                    base_lib_generic lib/libb.so so libb.so
+                   base_lib_generic lib/kernels.co code
                    base_lib_generic lib32/liba.so so liba.so machine=i386";
     let accepted = "ignore \"wrong-platform\" in=\"lib32/**\" reason=\"a fixture\"\n";
     let case = |tag: Option<&str>, packages: &[String]| {

@@ -133,8 +133,9 @@ pub(crate) fn hosted<'p, 'a>(
 fn most_common(package: &Package<'_>) -> Option<Architecture> {
     let mut counts: BTreeMap<Architecture, usize> = BTreeMap::new();
     let judged = package.binaries().filter(|(_, needs)| judged(needs).is_ok());
-    for facts in judged.filter_map(|(_, needs)| needs.elf()) {
-        *counts.entry(Architecture::of(facts.machine)?).or_default() += 1;
+    let machines = judged.filter_map(|(_, needs)| Some(needs.elf()?.machine));
+    for architecture in machines.filter_map(Architecture::of) {
+        *counts.entry(architecture).or_default() += 1;
     }
     counts.into_iter().max_by_key(|(_, files)| *files).map(|(architecture, _)| architecture)
 }
