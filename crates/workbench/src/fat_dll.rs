@@ -4,8 +4,8 @@
 
 use std::ops::Range;
 
-use crate::code_object::{bundle, code, compressed};
 use crate::fat_library::OF_BUNDLE;
+use crate::units;
 
 /// Preferred address.
 pub const BASE: u64 = 0x1_8000_0000;
@@ -55,15 +55,9 @@ struct Section {
 }
 
 impl Dll {
-    /// Two units, as in [`crate::fat_library::Library::of_two_units`].
+    /// The two units of [`units::two`].
     pub fn of_two_units() -> Self {
-        let one = [("gpu90", code(0x21, 3000)), ("gpu100", code(0x23, 5000))];
-        let two = [
-            ("gpu90:x+", code(0x21, 700)),
-            ("gpu90:x-", code(0x21, 800)),
-            ("gpu91-strict", code(0x22, 100)),
-        ];
-        Self::new(&[bundle(&one), compressed(&bundle(&two))])
+        Self::new(&units::two())
     }
 
     pub fn new(bundles: &[Vec<u8>]) -> Self {
@@ -88,21 +82,11 @@ impl Dll {
 
     /// Addresses of the bundles.
     pub fn starts(&self) -> Vec<u32> {
-        let next = |at: &mut u32, bundle: &Vec<u8>| {
-            let start = *at;
-            *at = (start + bundle.len() as u32).next_multiple_of(4096);
-            Some(start)
-        };
-        self.bundles.iter().scan(BUNDLES, next).collect()
+        units::starts(&self.bundles, BUNDLES as usize).into_iter().map(|at| at as u32).collect()
     }
 
     fn section(&self) -> Vec<u8> {
-        let mut section = Vec::new();
-        for bundle in &self.bundles {
-            section.resize(section.len().next_multiple_of(4096), 0);
-            section.extend(bundle);
-        }
-        section
+        units::section(&self.bundles)
     }
 
     /// Address of the additional word.
@@ -273,7 +257,7 @@ impl Dll {
     }
 }
 
-/// Checksum of a file that has none.
+/// Checksum of a file whose field is zero.
 pub fn checksum(file: &[u8]) -> u32 {
     let mut sum = 0_u32;
     for word in file.chunks(2) {

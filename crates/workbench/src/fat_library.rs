@@ -2,7 +2,7 @@
 
 #![expect(clippy::cast_possible_truncation, reason = "numbers of files of some kilobytes")]
 
-use crate::code_object::{bundle, code, compressed};
+use crate::units;
 
 /// `HIPF`.
 pub const OF_BUNDLE: u32 = 0x4849_5046;
@@ -64,15 +64,9 @@ struct Section {
 }
 
 impl Library {
-    /// Two units with code for three ISAs, one of them with other features.
+    /// The two units of [`units::two`].
     pub fn of_two_units() -> Self {
-        let one = [("gpu90", code(0x21, 3000)), ("gpu100", code(0x23, 5000))];
-        let two = [
-            ("gpu90:x+", code(0x21, 700)),
-            ("gpu90:x-", code(0x21, 800)),
-            ("gpu91-strict", code(0x22, 100)),
-        ];
-        Self::new(&[bundle(&one), compressed(&bundle(&two))])
+        Self::new(&units::two())
     }
 
     pub fn new(bundles: &[Vec<u8>]) -> Self {
@@ -98,21 +92,11 @@ impl Library {
     }
 
     pub fn starts(&self) -> Vec<usize> {
-        let next = |at: &mut usize, bundle: &Vec<u8>| {
-            let start = *at;
-            *at = (start + bundle.len()).next_multiple_of(4096);
-            Some(start)
-        };
-        self.bundles.iter().scan(BUNDLES, next).collect()
+        units::starts(&self.bundles, BUNDLES)
     }
 
     fn section(&self) -> Vec<u8> {
-        let mut section = Vec::new();
-        for bundle in &self.bundles {
-            section.resize(section.len().next_multiple_of(4096), 0);
-            section.extend(bundle);
-        }
-        section
+        units::section(&self.bundles)
     }
 
     pub fn bytes(&self) -> Vec<u8> {

@@ -16,6 +16,7 @@ pub mod fat_library;
 pub mod memory;
 pub mod skips;
 pub mod tool;
+mod units;
 
 /// Returns the directory of the repository.
 pub fn checkout() -> &'static Path {
