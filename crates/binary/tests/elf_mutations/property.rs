@@ -44,9 +44,11 @@ pub fn inspect(bytes: &[u8]) -> Option<ElfFacts> {
         Binary::Elf(facts) => Some(ElfFacts { forbidden: Vec::new(), ..*facts }),
         Binary::Pe(_) => None,
     });
+    let of_any = elf::read_any(&file, |info| info.facts()).ok();
+    assert_eq!(unjudged, of_any);
     // Edits read no tables of other processors.
-    let is_edited = facts.as_ref().is_none_or(|facts| facts.kind != ElfKind::Foreign);
-    assert!(!is_edited || unjudged == facts, "{unjudged:?} {facts:?}");
+    let is_foreign = facts.as_ref().is_some_and(|facts| facts.kind == ElfKind::Foreign);
+    assert!(is_foreign || of_any == facts, "{of_any:?} {facts:?}");
     let inherited = elf::own_violations(&file);
     assert!(facts.is_none() || inherited.is_ok());
     facts
