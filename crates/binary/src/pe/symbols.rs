@@ -61,7 +61,7 @@ pub struct Exports {
     /// Sorted hashes and indices, since a DLL can have 65,536 names.
     names: Vec<(u64, u32)>,
     base: u32,
-    /// Address by index; 0 is none.
+    /// Address by index; 0 for an index without an export.
     functions: Vec<u32>,
     /// By index.
     forwarders: Vec<(u32, Forwarder)>,

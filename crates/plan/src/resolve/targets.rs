@@ -222,7 +222,7 @@ pub(super) fn without_artifacts(manifest: &Manifest, request: &Request) -> (Targ
         System::Linux => request.linux_families.as_ref(),
         System::Windows => request.windows_families.as_ref(),
     };
-    // In legacy mode, families are found by their artifacts, of which there are none.
+    // In legacy mode the artifacts name the families. Without artifacts, those of kpack mode serve.
     let built = requested
         .map(|list| expand(manifest, Mode::Kpack, system, list, &[], &mut problems))
         .unwrap_or_default();

@@ -197,7 +197,7 @@ pub(super) fn pointers(entry: &mut ImageSectionHeader) -> [&mut U32<LE>; 3] {
     ]
 }
 
-/// Returns the new offset; 0 is none.
+/// Returns the new offset; 0 stands for a table that the file lacks, and stays.
 pub(super) fn moved(moves: &Moves, pointer: u32) -> u64 {
     if pointer == 0 { 0 } else { moves.moved(pointer.into()) }
 }
