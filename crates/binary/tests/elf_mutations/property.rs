@@ -44,7 +44,7 @@ pub fn inspect(bytes: &[u8]) -> Option<ElfFacts> {
         Binary::Elf(facts) => Some(ElfFacts { forbidden: Vec::new(), ..*facts }),
         Binary::Pe(_) => None,
     });
-    let of_any = elf::read_any(&file, |info| info.facts()).ok();
+    let of_any = elf::read_any(&file, elf::ElfInfo::facts).ok();
     assert_eq!(unjudged, of_any);
     // Edits read no tables of other processors.
     let is_foreign = facts.as_ref().is_some_and(|facts| facts.kind == ElfKind::Foreign);
