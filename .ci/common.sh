@@ -4,6 +4,9 @@ set -euo pipefail
 # Says that something was not done, so that nobody overlooks it.
 loud() { printf '\n************************************************************\n%s\n************************************************************\n' "$1"; }
 
+# Removes what no later step uses, unless the user keeps it for another run.
+remove() { [ -z "${ROCKPACK_REMOVES-}" ] || rm -rf "$@"; }
+
 # README's command of this name (`build`, `test`): the block behind `<!-- NAME -->`.
 readme_command() {
     sed -n "/^<!-- $1 -->\$/,/^\`\`\`\$/p" README.md | sed -n '/^```sh$/,/^```$/p' | sed '1d;$d'
