@@ -1,7 +1,7 @@
 //! Run of today's flow, and a check that it makes the same packages.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -78,7 +78,7 @@ pub fn same_files(plan: &Plan, ours: &Path, theirs: &Path) -> Result<Vec<String>
     let (mut explained, mut faults) = (Vec::new(), Vec::new());
     for wheel in content::wheels(ours)? {
         let Some(name) = wheel.file_name() else { continue };
-        let other = theirs.join("dist").join(name);
+        let other = same_distribution(name, &content::wheels(theirs)?)?;
         let (a, b) = (all_names(plan, &wheel)?, all_names(plan, &other)?);
         for missing in a.difference(&b) {
             match reason(plan, missing) {
@@ -95,6 +95,20 @@ pub fn same_files(plan: &Plan, ours: &Path, theirs: &Path) -> Result<Vec<String>
     } else {
         Err(format!("today's flow made other packages:\n{}", faults.join("\n")))
     }
+}
+
+/// Returns today's wheel of the distribution and version of `name`. Today's flow has one platform tag for all wheels.
+fn same_distribution(name: &OsStr, theirs: &[PathBuf]) -> Result<PathBuf, String> {
+    let start = |name: &OsStr| {
+        let name = name.to_string_lossy();
+        let parts: Vec<String> = name.split('-').take(2).map(str::to_owned).collect();
+        parts
+    };
+    theirs
+        .iter()
+        .find(|wheel| wheel.file_name().is_some_and(|other| start(other) == start(name)))
+        .cloned()
+        .ok_or_else(|| format!("today's flow made no wheel for {}", name.display()))
 }
 
 /// Returns the reason for which today's flow does not make a member.

@@ -162,6 +162,12 @@ class Flow:
         directory = f"{artifact['name']}_{artifact['component']}_{artifact['family']}"
         return self.artifacts.joinpath(directory, source["base"], source["path"])
 
+    def text(self, pieces: str | list[str | int]) -> str:
+        """Returns a text of the plan; numbers in it are places in the list of texts that files share."""
+        if isinstance(pieces, str):
+            return pieces
+        return "".join(piece if isinstance(piece, str) else self.plan["texts"][piece] for piece in pieces)
+
     def place(self, member: Member, path: Path) -> None:
         """Places one file of a runtime package."""
         step = member["step"]
@@ -170,7 +176,7 @@ class Flow:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         if step == "render":
-            path.write_text(member["text"])
+            path.write_text(self.text(member["text"]))
         elif step == "stub":
             with self.steps.step("compile"):
                 self.stub(member["target"], path)
@@ -244,7 +250,7 @@ class Flow:
             path.symlink_to(member["target"])
             return
         if member["step"] == "render":
-            path.write_text(member["text"])
+            path.write_text(self.text(member["text"]))
             return
         source = self.source(member)
         with self.steps.step("copy"):
