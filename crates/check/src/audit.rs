@@ -18,7 +18,7 @@ use wheel::package::OpenError;
 
 use crate::rules::libraries::{self, Lost};
 use crate::rules::{self, stable_abi, symbols};
-use crate::systems::{Installed, Loading, PackageNeeds, hosted, libc, runs, shown};
+use crate::systems::{Installed, Loading, MessageNames, PackageNeeds, hosted, libc, runs};
 use crate::{Command, File, Finding, Kind, Needs, Package, Rule, Set, read, report};
 
 mod device_code;
@@ -306,8 +306,9 @@ struct Files {
 impl Files {
     fn new(package: &Package<'_>) -> Self {
         let mut files = Self::default();
+        let names = MessageNames::new(package);
         let ignored = |file: &File<'_>, reason: &str| Ignored {
-            file: shown(package, file),
+            file: names.of(file),
             reason: reason.to_owned(),
         };
         for (file, needs, judged) in hosted(package) {
@@ -367,15 +368,15 @@ impl Audit {
     }
 
     fn of_symbols(&mut self, package: &Package<'_>, set: &SymbolSet<'_>) {
+        let names = MessageNames::new(package);
         for (file, needs) in package.binaries() {
             let Some(elf) = needs.elf_symbols() else { continue };
             let (symbols, libraries) = (set.unresolved(elf), set.unused(elf));
             if !symbols.is_empty() {
-                let file = shown(package, file);
-                self.unresolved.push(Unresolved { file, symbols });
+                self.unresolved.push(Unresolved { file: names.of(file), symbols });
             }
             if !libraries.is_empty() {
-                self.unused.push(Unused { file: shown(package, file), libraries });
+                self.unused.push(Unused { file: names.of(file), libraries });
             }
         }
     }

@@ -22,7 +22,7 @@ use crate::rules::stacks;
 mod installed;
 
 pub use installed::Installed;
-pub(crate) use installed::{hosted, libc, shown};
+pub(crate) use installed::{MessageNames, hosted, libc};
 
 /// Needs of a package: of all its binaries, and its interpreter.
 #[derive(Debug, Clone)]

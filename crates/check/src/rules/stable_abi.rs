@@ -7,7 +7,7 @@ use binary::systems::stable_abi::{AbiFault, Release, faults, newest};
 
 use super::dlls;
 use super::symbols::{named, of_set};
-use crate::systems::shown;
+use crate::systems::MessageNames;
 use crate::{Finding, Needs, Package, Set, Symbols};
 
 pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
@@ -24,9 +24,10 @@ pub(crate) fn needs(package: &Package<'_>, all: &SymbolSet<'_>) -> Vec<(Release,
     if package.python().stable_abi().is_none() {
         return Vec::new();
     }
+    let names = MessageNames::new(package);
     let files = package
         .binaries()
-        .filter_map(|(file, needs)| Some((newest(of_file(all, needs))?, shown(package, file))));
+        .filter_map(|(file, needs)| Some((newest(of_file(all, needs))?, names.of(file))));
     files.collect()
 }
 

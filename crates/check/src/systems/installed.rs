@@ -75,12 +75,11 @@ impl<'s> Installed<'s> {
         files: impl IntoIterator<Item = Hosted<'p, 'a>>,
         hint: Option<Libc>,
     ) -> Result<Option<PolicyNeeds>, Mixed> {
-        let named = files.into_iter().map(|it| (shown(it.package, it.file), it));
-        let files: Vec<(String, Hosted<'p, 'a>)> = named.collect();
-        let subjects = files.iter().filter_map(|(shown, it)| {
+        let files: Vec<Hosted<'p, 'a>> = files.into_iter().collect();
+        let subjects = files.iter().filter_map(|it| {
             let lost = self.lost.get(&(&*it.package.file, &*it.file.member));
             Some(Subject {
-                file: shown,
+                file: &it.name,
                 facts: it.needs.elf()?,
                 imports: it.needs.elf_symbols().map_or(&[], |symbols| symbols.imports()),
                 lost: lost.map_or(&[], Vec::as_slice),
@@ -91,16 +90,18 @@ impl<'s> Installed<'s> {
 }
 
 /// ELF file for hosts.
-#[derive(Clone, Copy)]
 struct Hosted<'p, 'a> {
     package: &'p Package<'a>,
     file: &'p File<'a>,
     needs: &'p Needs<'a>,
+    /// Name in messages.
+    name: String,
 }
 
 fn subjects<'p, 'a>(package: &'p Package<'a>) -> impl Iterator<Item = Hosted<'p, 'a>> {
+    let names = MessageNames::new(package);
     let judged = hosted(package).into_iter().filter(|(_, _, judged)| judged.is_ok());
-    judged.map(move |(file, needs, _)| Hosted { package, file, needs })
+    judged.map(move |(file, needs, _)| Hosted { package, file, needs, name: names.of(file) })
 }
 
 /// ELF files of a package, each with the reason for which no platform tag covers it.
@@ -140,17 +141,27 @@ fn most_common(package: &Package<'_>) -> Option<Architecture> {
     counts.into_iter().max_by_key(|(_, files)| *files).map(|(architecture, _)| architecture)
 }
 
-/// Name in messages: files of the devel archive have its name too.
-pub(crate) fn shown(package: &Package<'_>, file: &File<'_>) -> String {
-    if file.scheme != Scheme::Devel {
-        return file.member.to_string();
+/// Names of a package's files in messages: files of the devel archive have its name too.
+pub(crate) struct MessageNames<'p> {
+    /// Devel archive; a plan has no member for it. Searched once for all files: a search for each would compare each
+    /// with each.
+    archive: Option<&'p str>,
+}
+
+impl<'p> MessageNames<'p> {
+    pub(crate) fn new(package: &'p Package<'_>) -> Self {
+        let mut members = package.files.iter().map(|file| &*file.member);
+        Self { archive: members.find(|member| is_devel_archive(member)) }
     }
-    let mut archives = package.files.iter().filter(|file| is_devel_archive(&file.member));
-    // A plan has no member for the archive.
-    archives.next().map_or_else(
-        || file.member.to_string(),
-        |archive| format!("{}: {}", archive.member, file.member),
-    )
+
+    pub(crate) fn of(&self, file: &File<'_>) -> String {
+        match self.archive {
+            Some(archive) if file.scheme == Scheme::Devel => {
+                format!("{archive}: {}", file.member)
+            }
+            _ => file.member.to_string(),
+        }
+    }
 }
 
 pub(crate) fn libc(package: &Package<'_>) -> Option<Libc> {
