@@ -14,8 +14,10 @@ use manifest::{Manifest, Package, PackageKind, ScriptTarget};
 /// Extends `families.kdl` to this many ISAs.
 pub fn families(kdl: &str, isas: usize) -> String {
     let there = kdl.lines().filter(|line| line.starts_with("isa ")).count();
-    let more = (there..isas)
-        .map(|n| format!("isa \"gfx{}\" \"made-up-all\" product=\"made up\"\n", 2000 + n));
+    // No GPU has these numbers.
+    let facts = |n| format!("parent=\"gfx9-4\" mach={:#x} wave=64 product=\"made up\"", 0x80 + n);
+    let more =
+        (there..isas).map(|n| format!("isa \"gfx{}\" \"made-up-all\" {}\n", 2000 + n, facts(n)));
     more.fold(kdl.to_owned(), |text, isa| text + &isa)
 }
 
