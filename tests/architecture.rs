@@ -269,6 +269,37 @@ fn files_are_short_and_named_by_the_noun_they_hold() {
 }
 
 #[test]
+fn documents_of_developers_name_existing_files() {
+    let mut missing = Vec::new();
+    let crates = crates().into_iter().map(|name| format!("crates/{name}"));
+    for directory in crates.chain([String::new(), "tests".to_owned()]) {
+        for name in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"] {
+            let page = format!("{directory}/{name}");
+            let page = page.trim_start_matches('/');
+            let Some(text) = existing_text(page) else { continue };
+            // Every second part is between backticks.
+            let quoted = text.split('`').skip(1).step_by(2);
+            let starts = ["src/", "crates/", "tests/", "benches/"];
+            let paths = quoted.filter(|it| starts.iter().any(|start| it.starts_with(start)));
+            let is_name =
+                |path: &&str| !path.contains(['*', ' ', '<', '\n']) && !path.contains("NAME");
+            for path in paths.filter(is_name) {
+                let below = [format!("{directory}/{path}"), path.to_owned()];
+                let exists = |path: &String| Path::new(path.trim_start_matches('/')).exists();
+                if !below.iter().any(exists) {
+                    missing.push(format!("{page}: {path}"));
+                }
+            }
+        }
+    }
+    assert!(missing.is_empty(), "no such file:\n{}", missing.join("\n"));
+}
+
+fn existing_text(path: &str) -> Option<String> {
+    fs_err::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).ok()
+}
+
+#[test]
 fn code_is_read_without_comments_and_tests() {
     let code = RustText::new(
         "use crate::{names::RelPath, plan::{self, Plan}, version};\n// crate::comment\nlet a = \"crate::string\"; crate::elf::x();\n#[cfg(test)]\nmod tests { use crate::tested; }\nuse rocm;\n",
