@@ -42,7 +42,6 @@ mod independent;
 mod index;
 mod init_command;
 mod isas;
-mod kdl;
 mod ledger;
 mod manifest_errors;
 mod manifest_files;
