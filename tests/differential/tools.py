@@ -21,7 +21,7 @@ from report import NotRun
 HERE = Path(__file__).resolve().parent
 PACKAGES = ("uv", "pip", "installer", "packaging", "twine")
 # Written by an installer about itself, or in its own manner.
-OWN = ("INSTALLER", "REQUESTED", "RECORD", "direct_url.json", "uv_cache.json", "uv_build.json")
+WRITTEN_BY_INSTALLERS = ("INSTALLER", "REQUESTED", "RECORD", "direct_url.json", "uv_cache.json", "uv_build.json")
 INSTALLERS = ("uv", "uv-stream", "pip", "installer")
 SECONDS = 120
 # Installers write the path of the interpreter in their own manner.
@@ -93,7 +93,7 @@ def tree(env):
         for name in names + [one for one in directories if Path(directory, one).is_symlink()]:
             path = Path(directory, name)
             below = path.relative_to(env)
-            if name in OWN and below.parts[-2].endswith(".dist-info") or below.as_posix() == ".lock":
+            if name in WRITTEN_BY_INSTALLERS and below.parts[-2].endswith(".dist-info") or below.as_posix() == ".lock":
                 continue
             entries[below.as_posix()] = hashlib.sha256(content(path)).hexdigest()[:16]
     return entries
