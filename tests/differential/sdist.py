@@ -2,10 +2,12 @@
 """An sdist that every tool accepts, and changes of it. Its backend copies a finished wheel, so that no build tool is
 needed."""
 
+import contextlib
 import gzip
 import io
 import random
 import tarfile
+import zlib
 from dataclasses import dataclass, field
 
 from registry import register_each
@@ -75,7 +77,9 @@ class Sdist:
                 info.type, info.mode, info.linkname, info.mtime = member.kind, member.mode, member.target, member.time
                 info.pax_headers, data = dict(member.records), member.data if member.kind == tarfile.REGTYPE else b""
                 info.size = len(data)
-                archive.addfile(info, io.BytesIO(data))
+                # Another change may have chosen a format that has no room for the name of this member.
+                with contextlib.suppress(ValueError):
+                    archive.addfile(info, io.BytesIO(data))
         content = out.getvalue()
         for change in self.tar_changes:
             content = change(content)
@@ -159,8 +163,10 @@ def set_format(sdist, dice, value):
     "latin": ("Name", "Author: \udcfc\nName"), "no version": ("Version: 1.0\n", ""), "first line crlf": ("\n", "\r\n"), "licence": ("Name", "License-Expression: not a licence\nName"), "requirement": ("Name", "Requires-Dist: a=1\nName"),
 })
 def edit_pkg_info(sdist, dice, words):
-    member = sdist.member("PKG-INFO")
-    member.data = member.data.decode().replace(*words, 1).encode("utf-8", "surrogateescape")
+    member, (old, new) = sdist.member("PKG-INFO"), words
+    text = member.data.decode("utf-8", "surrogateescape")
+    assert old in text, old
+    member.data = text.replace(old, new, 1).encode("utf-8", "surrogateescape")
 
 
 @each("PKG-INFO lines", {"crlf": "\r\n", "cr": "\r"})
@@ -193,27 +199,41 @@ def around_tar(sdist, dice, change):
     sdist.tar_changes.append(change)
 
 
+def _unpacked(packed):
+    """Return the tar; the bytes themselves if another change broke the gzip stream."""
+    try:
+        return gzip.decompress(packed)
+    except (OSError, EOFError, zlib.error):
+        return packed
+
+
 @each("around gzip", {
-    "junk behind": lambda packed: packed + b"junk", "zeros behind": lambda packed: packed + bytes(64), "second stream": lambda packed: packed + gzip.compress(b"", mtime=0), "before": lambda packed: b"x" + packed, "cut": lambda packed: packed[:-9], "no checksum": lambda packed: packed[:-8], "plain": gzip.decompress,
+    "junk behind": lambda packed: packed + b"junk", "zeros behind": lambda packed: packed + bytes(64), "second stream": lambda packed: packed + gzip.compress(b"", mtime=0), "before": lambda packed: b"x" + packed, "cut": lambda packed: packed[:-9], "no checksum": lambda packed: packed[:-8], "plain": _unpacked,
     "other checksum": lambda packed: packed[:-8] + bytes(4) + packed[-4:], "other length": lambda packed: packed[:-4] + bytes(4),
 })
 def around_gzip(sdist, dice, change):
     sdist.gzip_changes.append(change)
 
 
-@each("random", {"bytes of a header": 0, "bytes of the tar": 1, "bytes of the gzip": 2, "bytes of a header with its checksum": 3})
+@each("random", {"bit of a header": 0, "bit of the tar": 1, "bit of the gzip": 2, "bit of a header with its checksum": 3})
 def flip_bit(sdist, dice, where):
     # A new generator for each call, because a change of bytes has to be the same each time.
     seed = dice.random()
 
     def flip(content):
+        if not content:
+            return content
         dice, content = random.Random(seed), bytearray(content)
         starts = [at for at in range(0, len(content) - 511, 512) if content[at + 257:at + 262] == b"ustar"]
-        start = dice.choice(starts) if where in (0, 3) and starts else 0
+        in_header = where in (0, 3) and starts
+        start = dice.choice(starts) if in_header else 0
         # The last 12 bytes of a header have no field.
-        length = 500 if where in (0, 3) and starts else len(content)
-        content[start + dice.randrange(length)] ^= 1 << dice.randrange(8)
-        if where == 3 and starts:
+        places = range(500) if in_header else range(len(content))
+        if in_header and where == 3:
+            # A change of the checksum would have no effect, because it is computed again.
+            places = [*range(148), *range(156, 500)]
+        content[start + dice.choice(places)] ^= 1 << dice.randrange(8)
+        if in_header and where == 3:
             content[start + 148:start + 156] = b" " * 8
             content[start + 148:start + 156] = b"%06o\0 " % sum(content[start:start + 512])
         return bytes(content)

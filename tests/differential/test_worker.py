@@ -3,6 +3,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -11,9 +12,9 @@ from pathlib import Path
 
 # The worker with stand-ins for the modules of its tools, and a tool that reads the standard input.
 WORKER = """
-import os, sys, unittest.mock
+import os, signal, sys, unittest.mock
 for name in ("installer", "installer.destinations", "installer.sources", "packaging.metadata", "pip._internal.cli.main",
-             "pip._internal.commands", "pip._internal.commands.install", "pip._internal.operations.install.wheel",
+             "pip._internal.commands", "pip._internal.operations.install.wheel",
              "pip._internal.resolution.resolvelib.resolver", "pip._vendor.distlib.scripts", "pip._vendor.pyproject_hooks",
              "twine.commands.check", "twine.package"):
     parts = name.split(".")
@@ -23,16 +24,19 @@ sys.path.insert(0, sys.argv[1])
 import worker
 worker.TOOLS["reader"] = lambda file, target: len(os.read(0, 1))
 worker.TOOLS["exit"] = lambda file, target: sys.exit(None)
+worker.TOOLS["late"] = lambda file, target: os.kill(os.getpid(), signal.SIGALRM)
 worker.main()
 """
 
 
 class Worker(unittest.TestCase):
-    def test_an_exit_without_a_status_is_a_success(self):
+    def test_answers_with_the_exit_status_or_the_signal(self):
         command = [sys.executable, "-B", "-c", WORKER, str(Path(__file__).resolve().parent)]
-        request = json.dumps({"tool": "exit", "file": "", "target": "", "log": os.devnull}) + "\n"
-        result = subprocess.run(command, input=request, stdout=subprocess.PIPE, text=True, check=True)
-        self.assertEqual(result.stdout, "0\n")
+        # An exit without a status is a success.
+        for tool, status in (("exit", 0), ("late", -signal.SIGKILL)):
+            request = json.dumps({"tool": tool, "file": "", "target": "", "log": os.devnull}) + "\n"
+            result = subprocess.run(command, input=request, stdout=subprocess.PIPE, text=True, check=True)
+            self.assertEqual(result.stdout, f"{status:d}\n", tool)
 
     def test_a_tool_cannot_read_the_requests(self):
         with tempfile.TemporaryDirectory() as scratch:

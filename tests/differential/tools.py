@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -20,12 +21,16 @@ from report import NotRun
 HERE = Path(__file__).resolve().parent
 PACKAGES = ("uv", "pip", "installer", "packaging", "twine")
 # Written by an installer about itself, or in its own manner.
-OWN = ("INSTALLER", "REQUESTED", "RECORD", "direct_url.json", "uv_cache.json", "uv_build.json")
+WRITTEN_BY_INSTALLERS = ("INSTALLER", "REQUESTED", "RECORD", "direct_url.json", "uv_cache.json", "uv_build.json")
 INSTALLERS = ("uv", "uv-stream", "pip", "installer")
 SECONDS = 120
 # Installers write the path of the interpreter in their own manner.
 INTERPRETER = re.compile(rb"\A#!(?:[^\n]*python[^\n]*\n|/bin/sh\n'''exec' [^\n]*\n' '''\n)")
 COMMAND = re.compile(rb"^from (\S+) import (\S+)$.*^ *sys\.exit\((.+)\(\)\)$", re.MULTILINE | re.DOTALL)
+
+
+class NoAnswer(Exception):
+    """A tool that did not end in time, which is neither a refusal nor an installation."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +93,7 @@ def tree(env):
         for name in names + [one for one in directories if Path(directory, one).is_symlink()]:
             path = Path(directory, name)
             below = path.relative_to(env)
-            if name in OWN and below.parts[-2].endswith(".dist-info") or below.as_posix() == ".lock":
+            if name in WRITTEN_BY_INSTALLERS and below.parts[-2].endswith(".dist-info") or below.as_posix() == ".lock":
                 continue
             entries[below.as_posix()] = hashlib.sha256(content(path)).hexdigest()[:16]
     return entries
@@ -133,7 +138,7 @@ class Tools:
         return [(one["severity"], one["code"], one["what"], one["member"], one["detail"]) for one in findings], result.stderr
 
     def ask(self, tool, path):
-        """Give the package to one tool, with a new environment if it installs."""
+        """Give the package to one tool, with a new environment if it installs. May raise NoAnswer."""
         target, log = self.work / f"{tool}.out", self.work / f"{tool}.log"
         shutil.rmtree(target, ignore_errors=True)
         installs = tool in INSTALLERS
@@ -147,7 +152,10 @@ class Tools:
             words = {"tool": tool, "file": str(path), "target": str(target), "log": str(log)}
             self.worker.stdin.write(json.dumps(words) + "\n")
             self.worker.stdin.flush()
-            status, text = json.loads(self.worker.stdout.readline()), log.read_text(errors="replace")
+            status = json.loads(self.worker.stdout.readline())
+            if status == -signal.SIGKILL:
+                raise NoAnswer(f"{tool}: no answer in time")
+            text = log.read_text(errors="replace")
         refusal = (text.strip()[-600:] or f"exit status {status}") if status else None
         if not installs or refusal:
             return Answer(refusal)
@@ -164,7 +172,10 @@ class Tools:
         # uv's cache knows the interpreter; each package has a new path, so uv reads it anew.
         command = [str(self.bin / "uv"), *words, "--cache-dir", str(self.work / "cache"), "--python", str(target / "bin" / "python"), place]
         keep = {"PATH": os.environ["PATH"], "UV_PYTHON_DOWNLOADS": "never", "HOME": str(self.work), "LANG": "C.UTF-8"}
-        result = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, env=keep, cwd=self.work, errors="replace")
+        try:
+            result = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, env=keep, cwd=self.work, errors="replace")
+        except subprocess.TimeoutExpired as error:
+            raise NoAnswer(f"{tool}: no answer in {SECONDS} s") from error
         return result.returncode, result.stderr
 
 

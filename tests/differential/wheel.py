@@ -19,8 +19,9 @@ ENTRIES = "[console_scripts]\ndemo-run = demo:main\n"
 class Wheel:
     """Members, then RECORD made of them, then the bytes of the archive.
 
-    Functions in `record_changes` change the text of RECORD, or return None for a wheel without it; those in
-    `byte_changes` change the bytes of the archive. The members `after_record` follow RECORD.
+    Functions in `record_changes` take the text of RECORD and return another one, its bytes, or None for a wheel without
+    it; those in `byte_changes` change the bytes of the archive. The members `after_record` follow RECORD. `order` has
+    the indexes of members in the central directory.
     """
 
     file: str = FILE
@@ -46,7 +47,7 @@ class Wheel:
         return next(member for member in self.members if member.text.endswith(suffix))
 
     def edit(self, suffix, old, new, count=1):
-        """Replace the first occurrences of a text in a member; -1 is all."""
+        """Replace the first `count` occurrences of a text in a member; -1 replaces all."""
         member = self.member(suffix)
         assert old.encode() in member.data, (suffix, old)
         member.data = member.data.replace(old.encode(), new.encode(), count)
@@ -71,6 +72,9 @@ class Wheel:
         text = "\n".join(self.rows()) + "\n"
         for change in self.record_changes:
             text = change(text)
+            # Further changes need a text.
+            if not isinstance(text, str):
+                break
         members = list(self.members)
         if text is not None:
             data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")

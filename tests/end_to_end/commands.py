@@ -13,7 +13,7 @@ from report import some
 
 
 def check_output(report, name, environment, version, isas):
-    """Each command's standard output is its answer and nothing else."""
+    """Standard output of each command is only its answer; wrong usage is an error; init made the devel tree."""
     site = environment.root.inside(environment.site)
     devel = f"{site}/_rocm_sdk_devel"
     expected = {
@@ -47,14 +47,24 @@ def _misuse(report, name, environment):
 def check_interrupted_init(report, name, environment):
     """An init that is killed does not break the next one, nor do two at once break each other."""
     command = [environment.inside("bin", "rocm-sdk"), "init"]
-    for delay in (0.05, 0.15, 0.3):
+    unfinished = environment.site / "_rocm_sdk_devel.partial"
+    for delay in (0, 0.05, 0.15):
         process = environment.root.start(command, environment.home)
+        _wait_for(unfinished, process)
         time.sleep(delay)
         kill(process)
+        if delay == 0:
+            report.check(f"{name}: a killed rocm-sdk init leaves an unfinished tree", not unfinished.is_dir() and f"no {unfinished.name}")
     processes = [environment.root.start(command, environment.home) for _ in range(2)]
     results = [wait(process) for process in processes]
     problem = next((result.problem for result in results if result.status), None)
     report.check(f"{name}: two rocm-sdk init at once, after three that were killed", problem)
+
+
+def _wait_for(path, process):
+    """Wait until a path exists, or the program ends."""
+    while process.poll() is None and not path.exists():
+        time.sleep(0.001)
 
 
 def check_same_devel(report, name, first, second):
@@ -70,7 +80,7 @@ def check_device_links(report, name, environment, isas):
     """After init the devel tree has every file of every device package."""
     lists = sorted((environment.site / "_rocm_sdk_libraries/.devel_links").glob("*.json"))
     links_of = {path.stem: json.loads(path.read_text("utf-8"))["links"] for path in lists}
-    report.check(f"{name}: a list of links for each device package", set(links_of) != set(isas) and f"of {sorted(links_of)}")
+    report.check(f"{name}: a list of links for each device package", set(links_of) != set(isas) and f"lists for {sorted(links_of)}, not for {sorted(isas)}")
     devel = environment.site / "_rocm_sdk_devel"
     for isa, links in links_of.items():
         absent = [link["relpath"] for link in links if not (devel / link["relpath"]).is_file()]
@@ -88,14 +98,14 @@ def check_self_test(report, name, environment, tree, root=None):
     failed = {case["name"]: case["reason"] for case in cases if case["status"] == "FAIL"}
     matched = set()
     for case, message in failed.items():
-        row = next((row for row in expected if fnmatch.fnmatchcase(case, row[0]) and row[1].matches(message)), None)
-        if row is None:
-            report.check(f"{name}: self-test {case}", message)
+        fits = (fnmatch.fnmatchcase(case, pattern) and cause.matches(message) for pattern, cause in expected)
+        index = next((index for index, fit in enumerate(fits) if fit), None)
+        if index is None:
+            report.check(f"{name}: self-test {case}", message or "it fails without a reason")
         else:
-            pattern, cause = row
-            matched.add(pattern)
-            report.note(f"expected: {case}: {cause.reason}")
-    stale = [pattern for pattern, _ in expected if pattern not in matched]
+            matched.add(index)
+            report.note(f"expected: {case}: {expected[index][1].reason}")
+    stale = [pattern for index, (pattern, _) in enumerate(expected) if index not in matched]
     report.check(f"{name}: each case that is expected to fail does", stale and f"these do not: {some(stale, 20)}")
     _skips(report, name, cases, tree)
     passed = [case["name"] for case in cases if case["status"] == "ok"]
@@ -108,7 +118,7 @@ def check_self_test(report, name, environment, tree, root=None):
 
 
 def _cases(environment, root):
-    """Run the self-test; return its cases, or the error of its report."""
+    """Run the self-test; return its cases, or, as a text, why its report is unusable."""
     place = environment.home / "self-test.json"
     result = environment.program("rocm-sdk", "test", "--json", environment.root.inside(place), root=root)
     if not place.is_file():
@@ -119,7 +129,7 @@ def _cases(environment, root):
     if len(lines) != len(cases):
         return f"it prints {len(lines)} cases and reports {len(cases)}"
     any_failed = any(case["status"] == "FAIL" for case in cases)
-    return cases if result.status == any_failed else f"{result.ending}, though {'cases failed' if any_failed else 'all passed'}"
+    return cases if result.status == int(any_failed) else f"{result.ending}, though {'cases failed' if any_failed else 'all passed'}"
 
 
 def _expected_cases(tree, extended):
@@ -144,6 +154,7 @@ def _owners(report, name, cases, environment):
     for record in environment.site.glob("rocm_*.dist-info/RECORD"):
         logical = re.match(r"rocm_(?:sdk_)?([a-z]+)", record.parent.name)[1]
         for line in record.read_text("utf-8").splitlines():
+            # In legacy mode, each family has a directory: `_rocm_sdk_libraries_FAMILY`.
             if line.startswith(("_rocm_sdk_core/", "_rocm_sdk_libraries", "_rocm_profiler/")):
                 owners[line.split("/", 1)[1].rsplit(",", 2)[0]] = logical
     errors = []
@@ -156,7 +167,8 @@ def _owners(report, name, cases, environment):
 
 
 def check_paths_without_devel(report, name, environment):
-    """After devel's removal, --root and --bin print core if devel is not required."""
+    """After devel's removal, --root and --bin print core if devel is not required; otherwise --cmake and --root fail, and
+    name the extra."""
     core = f"{environment.root.inside(environment.site)}/_rocm_sdk_core"
     for option, answer in (("--root", core), ("--bin", f"{core}/bin")):
         result = environment.program("rocm-sdk", "path", option, "--no-require-devel")
@@ -182,9 +194,10 @@ def check_error_without_libraries(report, name, environment):
 
 
 def check_find_libraries(report, name, environment, version):
-    """The Python interface finds real libraries, one path each, and has the version of the plan."""
-    code = ("import rocm_sdk; print(rocm_sdk.__version__); "
-            "print(*rocm_sdk.find_libraries('hiprtc', 'rocm-openblas', 'hipdnn'), sep='\\n'); "
+    """The Python interface finds existing libraries, one path each, and has the version of the plan."""
+    code = ("import os, rocm_sdk; print(rocm_sdk.__version__); "
+            "paths = rocm_sdk.find_libraries('hiprtc', 'rocm-openblas', 'hipdnn'); print(*paths, sep='\\n'); "
+            "assert all(map(os.path.isfile, paths)), paths; "
             "rocm_sdk.initialize_process(preload_shortnames=['hiprtc', 'roctx64'], check_version='*')")
     result = environment.program("python3", "-c", code)
     printed_version, *paths = result.out.splitlines() or [""]
@@ -196,7 +209,7 @@ def check_find_libraries(report, name, environment, version):
 
 def check_device_extras(report, name, environment, dists):
     """In kpack mode, each ISA has an extra. `rocm[device]` always requires the same package without device code,
-    whatever the machine or the variable says."""
+    whatever the machine's GPU or ROCM_SDK_TARGET_FAMILY is."""
     reinstall = "--reinstall" if environment.tool == "uv" else "--force-reinstall"
 
     def devices(requirement, **settings):

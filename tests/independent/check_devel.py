@@ -101,7 +101,7 @@ class DevelCheck:
 
 
 def file_faults(entry, source, data):
-    """ELF programs and libraries only change RUNPATH to RPATH, others nothing."""
+    """Yields the faults of a file: ELF programs and libraries only change RUNPATH to RPATH, others nothing."""
     if entry.kind in (elf.LIBRARY, elf.PROGRAM):
         yield from elf_compare.devel_faults(source, data, entry.elf, elf.parse(data))
     else:

@@ -40,7 +40,7 @@ class Block:
 
 
 def blocks(source, result, old, new):
-    """Every movable block of the source. Sizes of tables come from its section headers."""
+    """Yields every movable block of the source. Sizes of tables come from its section headers."""
     for segment in old.segments:
         if segment.type in MOVABLE_SEGMENTS:
             yield segment_block(source, result, new, segment)
@@ -74,7 +74,7 @@ def segment_block(source, result, new, segment):
 
 
 def block_faults(source, result, moved):
-    """The bytes of each block are the same in its new place."""
+    """Yields faults unless the bytes of each block are the same in its new place."""
     for block in moved:
         if block.new_start is None:
             yield f"{block.label} is gone"
@@ -84,7 +84,7 @@ def block_faults(source, result, moved):
 
 
 def tag_faults(old, new):
-    """No other dynamic tag changes, and the only new one is DT_RPATH."""
+    """Yields faults if another dynamic tag changes, or a new one is not DT_RPATH."""
     before = [pair for pair in old.tags if pair[0] not in FREE_TAGS]
     after = [pair for pair in new.tags if pair[0] not in FREE_TAGS]
     if before != after:
@@ -92,7 +92,7 @@ def tag_faults(old, new):
 
 
 def segment_faults(old, new):
-    """Segments that have no reason to change (TLS, RELRO, stack, ...) are as before."""
+    """Yields faults unless segments without a reason to change (TLS, RELRO, stack, ...) are as before."""
     free = (PT_NULL, PT_LOAD, PT_DYNAMIC, PT_PHDR, *MOVABLE_SEGMENTS)
     before = [segment for segment in old.segments if segment.type not in free]
     after = [segment for segment in new.segments if segment.type not in free]
@@ -101,7 +101,7 @@ def segment_faults(old, new):
 
 
 def load_faults(old, new):
-    """Each LOAD stays; only the last may grow, at the end of the file."""
+    """Yields faults unless each LOAD stays; only the last may grow, at the end of the file."""
     def key(load):
         return load.offset, load.vaddr, load.flags, load.align
 
@@ -115,7 +115,7 @@ def load_faults(old, new):
 
 
 def symbol_faults(source, result, old, new):
-    """Every dynamic symbol has the name that it had."""
+    """Yields a fault unless every dynamic symbol keeps its name."""
     address = dict(old.tags).get(DT_SYMTAB)
     size = old.section_sizes.get(address, 0)
     if not size:

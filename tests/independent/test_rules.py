@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import os
+import struct
 import sys
 import tempfile
 import unittest
@@ -237,6 +238,39 @@ class Rpath(unittest.TestCase):
     def test_runpath_is_reported(self):
         image = elf.parse(shared_object(soname="x", runpath="$ORIGIN"))
         self.assertTrue(list(elf_compare.rpath_faults(image, image, ["_p/lib"], "_p/lib")))
+
+
+class DevelFiles(unittest.TestCase):
+    """An ELF file in devel, which only changes RUNPATH to RPATH."""
+
+    SOURCE = shared_object(soname="x", needed=["liby.so", "libz.so"], runpath="$ORIGIN", flags=elf.DF_1_PIE)
+
+    def faults(self, *changes):
+        """Return the faults of the file with its RPATH and changes of the dynamic section: tag, old and new entry."""
+        source, old = self.SOURCE, elf.parse(self.SOURCE)
+        start, end = old.dynamic_range
+        section, values = source[start:end], dict(old.tags)
+        entries = [(elf.DT_RUNPATH, elf.DT_RPATH, values[elf.DT_RUNPATH]), *changes]
+        for tag, new_tag, new_value in entries:
+            entry = struct.pack("<QQ", tag, values[tag])
+            self.assertIn(entry, section)
+            section = section.replace(entry, struct.pack("<QQ", new_tag, new_value))
+        result = source[:start] + section + source[end:]
+        return list(elf_compare.devel_faults(source, result, old, elf.parse(result)))
+
+    def test_the_rpath_may_change_its_tag(self):
+        self.assertEqual(self.faults(), [])
+
+    def test_other_entries_stay(self):
+        values = dict(elf.parse(self.SOURCE).tags)
+        for tag, new_tag, new_value in (
+            (elf.DT_NEEDED, elf.DT_NEEDED, values[elf.DT_SONAME]),
+            (elf.DT_SONAME, elf.DT_SONAME, values[elf.DT_NEEDED]),
+            (elf.DT_FLAGS_1, elf.DT_FLAGS_1, 0),
+            (elf.DT_STRSZ, elf.DT_STRSZ, values[elf.DT_STRSZ] - 1),
+            (elf.DT_SONAME, 0x6FFFFEF5, 0),
+        ):
+            self.assertTrue(self.faults((tag, new_tag, new_value)), (tag, new_tag, new_value))
 
 
 class Moves(unittest.TestCase):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import unittest
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ BITCODE = "lib/llvm/lib/clang/22/amdgcn/bitcode"
 
 
 def core() -> support.Wheel:
-    """Return core, and in addition libraries and bitcode that no `find-library` line declares."""
+    """Return core with more libraries, two bitcode directories and the program lld; only hiprtc has a `find-library` line."""
     wheel = support.core()
     wheel.more["shared"] = dict(SHARED, hiprtc="lib/libhiprtc.so.7")
     for path in SHARED.values():
@@ -113,7 +112,7 @@ class Find(unittest.TestCase):
         header = ["only/a.h", f"{other}/include", "environment", None]
         self.assertEqual(self.ask("find_header_directory('only/a.h')", **environment), header)
 
-    def test_the_longest_then_highest_version_of_a_directory_wins(self) -> None:
+    def test_in_a_directory_the_longest_then_the_highest_version_wins(self) -> None:
         directory = self.layout.top / "rocm" / "lib"
         directory.mkdir(parents=True)
         names = ("libonly.so", "libonly.so.9", "libonly.so.11", "libonly.so.10.2", "libonly.so.9.3")
@@ -138,9 +137,22 @@ class Find(unittest.TestCase):
         arch = self.ask("find_program('offload-arch')")
         self.assertEqual(arch[1], "_rocm_sdk_core/lib/llvm/bin/offload-arch")
         self.assertEqual(self.ask("find_program('lld')")[1], "_rocm_sdk_core/lib/llvm/bin/lld")
-        scripts = str(Path(sys.executable).parent)
-        error = self.error_of("find_program('rocminf')", PATH=scripts)
+        error = self.error_of("find_program('rocminf')")
         self.assertIn("no program 'rocminf' was found; did you mean 'rocminfo'?", error)
+        scripts = self.layout.top / "scripts"
+        scripts.mkdir()
+        (scripts / "only").write_bytes(support.SAYS_WHERE)
+        (scripts / "only").chmod(0o755)
+        answer = self.ask("find_program('only')", PATH=str(scripts))
+        self.assertEqual(answer[1:3], [f"{scripts}/only", "system"])
+        code = (
+            "import sysconfig; original = sysconfig.get_path\n"
+            f"places = {{'scripts': {str(scripts)!r}}}\n"
+            "sysconfig.get_path = lambda name: places.get(name) or original(name)\n"
+            "import rocm_sdk; rocm_sdk.find_program('only')"
+        )
+        result = self.layout.run("-c", code, PATH=str(scripts))
+        self.assertIn("no program 'only' was found", result.stderr)
 
     def test_bitcode_of_the_newest_compiler_wins(self) -> None:
         for name in ("ocml", "ocml.bc"):
@@ -148,9 +160,9 @@ class Find(unittest.TestCase):
                 self.ask(f"find_bitcode_library({name!r})")[1], f"_rocm_sdk_core/{BITCODE}/ocml.bc"
             )
 
-    def test_names_stay_below_their_directory(self) -> None:
+    def test_names_that_leave_the_directory_or_are_empty_are_errors(self) -> None:
         for name in ("../../etc/passwd", "/etc/passwd", ""):
-            # find_library only compares names of files.
+            # find_library is not here: it compares names of files and joins no path.
             for call in (
                 "find_header_directory",
                 "find_program",
@@ -180,6 +192,7 @@ class Find(unittest.TestCase):
         self.assertEqual([failed.returncode, failed.stdout], [1, ""])
         self.assertIn("no header 'hip/hip_runtime.h' was found", failed.stderr)
         failed = self.layout.sdk("find", "static", "../x")
+        self.assertEqual([failed.returncode, failed.stdout], [1, ""])
         self.assertIn("must be a name", failed.stderr)
 
     def test_the_path_is_printed_as_json(self) -> None:
@@ -219,16 +232,16 @@ class FindInDevel(unittest.TestCase):
 
 
 class Driver(unittest.TestCase):
-    """Report of the driver, for made-up /sys/module/amdgpu and /dev/kfd."""
+    """Report of the driver, for made-up /sys/module/amdgpu and /dev/kfd; the last test asks this machine."""
 
     def setUp(self) -> None:
         self.layout = support.Layout(self)
         self.module = self.layout.top / "amdgpu"
         self.device = self.layout.top / "kfd"
 
-    def look(self, before: str = "") -> dict[str, Any]:
+    def look(self, first_code: str = "") -> dict[str, Any]:
         code = (
-            f"{before}"
+            f"{first_code}"
             "import json, dataclasses; from rocm_sdk import _driver\n"
             f"print(json.dumps(dataclasses.asdict(_driver.look({str(self.module)!r}, {str(self.device)!r}))))"
         )
@@ -240,7 +253,7 @@ class Driver(unittest.TestCase):
         self.assertEqual([report["loaded"], report["usable"], report["version"]], [False, False, None])
         self.assertIn("is not loaded", report["problem"])
 
-    def test_a_module_outside_the_kernel_has_its_version(self) -> None:
+    def test_an_out_of_tree_module_has_its_version(self) -> None:
         self.module.mkdir()
         self.device.touch()
         (self.module / "version").write_text("6.16.6\n")
@@ -264,7 +277,7 @@ class Driver(unittest.TestCase):
         (self.module / "version").unlink()
         self.assertIsNone(self.look(declaration)["supported"], "the packages declare no kernel version")
 
-    def test_the_kernels_module_has_the_version_of_the_kernel(self) -> None:
+    def test_an_in_tree_module_has_the_version_of_the_kernel(self) -> None:
         self.module.mkdir()
         report = self.look()
         self.assertEqual([report["version"], report["source"]], [os.uname().release, "kernel"])

@@ -56,5 +56,5 @@ pub use info::{ElfInfo, ElfKind, inspect, read_any};
 pub use plan::plan_edit;
 pub use rpath::{EntryTarget, Rpath, RpathEntry, join_entries, resolve_relative};
 pub use stack::ExecutableStack;
-pub use verify::{alike, compare, own_violations, verify};
+pub use verify::{alike, compare, inherited_violations, verify};
 pub use violation::Violation;

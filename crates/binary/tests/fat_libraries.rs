@@ -115,6 +115,47 @@ fn proofs_find_each_byte_that_differs() {
     assert!(accepted.is_empty(), "{accepted:?}");
 }
 
+/// Returns a copy of the library whose section headers precede the section names, with headers more
+/// at the end: `more` copies of the last one, which is that of the names.
+fn with_last_headers_again(library: &[u8], more: usize) -> Vec<u8> {
+    let word = |at: usize| {
+        usize::try_from(u64::from_le_bytes(library[at..at + 8].try_into().unwrap())).unwrap()
+    };
+    let (table, last) = (word(40), library.len() - 64);
+    let (names, size) = (word(last + 24), word(last + 32));
+    let count = (library.len() - table) / 64 + more;
+    let mut new = library[..names].to_vec();
+    new.resize(names.next_multiple_of(8), 0);
+    let (new_table, new_names) = (new.len(), new.len() + count * 64);
+    new.extend(&library[table..]);
+    (0..more).for_each(|_| new.extend(&library[last..]));
+    new.extend(&library[names..names + size]);
+    for header in count - more - 1..count {
+        let at = new_table + header * 64 + 24;
+        new[at..at + 8].copy_from_slice(&(new_names as u64).to_le_bytes());
+    }
+    new[40..48].copy_from_slice(&(new_table as u64).to_le_bytes());
+    new[60..62].copy_from_slice(&u16::try_from(count).unwrap().to_le_bytes());
+    new
+}
+
+#[test]
+fn names_that_two_sections_share_stay_where_they_are() {
+    let old = Library::of_two_units().bytes();
+    // Without a second section, the names and the headers are written again in the same place.
+    let in_place = emptied(&with_last_headers_again(&old, 0), b"marker");
+    let shared = emptied(&with_last_headers_again(&old, 1), b"marker");
+    assert!(shared.len() > in_place.len() + 64, "{} {}", shared.len(), in_place.len());
+}
+
+#[test]
+fn more_sections_than_the_header_can_count_are_refused() {
+    let many = with_last_headers_again(&Library::of_two_units().bytes(), 0xff00 - 1 - 10);
+    let fat = Fat::read(&many).unwrap();
+    let error = fat.emptying(&many, &lengths(&many, &fat), b"marker").unwrap_err();
+    assert_eq!(error.to_string(), "it has 65279 sections, and another one is not supported");
+}
+
 /// Returns the library without its bundles, which is proven.
 pub fn emptied(old: &Vec<u8>, marker: &[u8]) -> Vec<u8> {
     let fat = Fat::read(old).unwrap();

@@ -17,7 +17,7 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
         .and_then(|info| info.facts())
         .map_err(|error| refused("read", &args.new, &error))?;
     let violations = elf::compare(&old, &new).err().unwrap_or_default();
-    let inherited = elf::own_violations(&old).map_err(|error| old_fault(&error))?;
+    let inherited = elf::inherited_violations(&old).map_err(|error| old_fault(&error))?;
     ui::show_problems(&problems(&inherited, |violation| {
         Problem::warning(
             Code::ElfViolation,

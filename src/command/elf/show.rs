@@ -29,7 +29,7 @@ pub fn run(args: &ShowArgs) -> Result<(), Failure> {
     if args.json {
         return json(&facts);
     }
-    let inherited = elf::own_violations(&file).map_err(|error| elf_failure(&error))?;
+    let inherited = elf::inherited_violations(&file).map_err(|error| elf_failure(&error))?;
     // Without the program headers if `object` cannot parse them: the facts do not need them.
     let tables = headers::read(&file).ok();
     print(&text(&facts, tables.as_ref(), &inherited))

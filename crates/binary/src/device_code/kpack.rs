@@ -8,10 +8,10 @@
 //!   of this block as `zstd_offset` and `zstd_size`.
 //! - The table is the rest of the file. `toc` maps `BINARY#INDEX` to a map from targets to
 //!   `ordinal` (index of the piece), `original_size` and `type`.
-//! - The runtime opens an archive only if `gfx_arches` lists a target compatible with the GPU: its ISA
-//!   with any subset of its features (`for_each_compatible_target`). Older runtimes choose the most
-//!   specific listed target once, for all bundles. Therefore combinations of targets are listed too,
-//!   and each bundle is listed for every target that it fits.
+//! - The runtime opens an archive only if `gfx_arches` lists a target compatible with the GPU: the
+//!   GPU's ISA with any subset of the GPU's features (`for_each_compatible_target`). Older runtimes
+//!   choose one listed target, the most specific, and look up every bundle under it. Therefore
+//!   combinations of targets are listed too, and each bundle is listed for every target that it fits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -24,10 +24,10 @@ use base::names::offload::{CODE_OBJECT, FAMILY, TARGETS};
 const VERSION: u32 = 1;
 /// Offset of the number of pieces.
 const PIECES_AT: usize = 64;
-/// Compression level of the build tools; levels above 10 are many times slower.
+/// Compression level of ROCm's build tools (`kpack.py`); levels above 10 are many times slower.
 const LEVEL: i32 = 3;
 
-/// Compresses `size` bytes of code to a piece of an archive.
+/// Compresses `size` bytes of code to a piece of an archive. Fails if `code` has another size.
 pub fn compressed(code: &mut dyn Read, size: u64) -> io::Result<Vec<u8>> {
     let mut encoder = zstd::Encoder::new(Vec::new(), LEVEL)?;
     encoder.set_pledged_src_size(Some(size))?;
@@ -70,7 +70,7 @@ impl<W: Write + Seek> Archiver<W> {
     /// size of `frame`, made by [`compressed`].
     ///
     /// # Errors
-    /// If writing fails, or the piece exists or exceeds the format.
+    /// If writing fails, the piece exists, or it has 4 GiB or more (its length has four bytes).
     pub fn add(
         &mut self,
         binary: &str,
@@ -84,7 +84,13 @@ impl<W: Write + Seek> Archiver<W> {
             let message = format!("bundle {index} of {binary} has code for {target} twice");
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
-        let length = u32::try_from(frame.len()).map_err(io::Error::other)?;
+        let length = u32::try_from(frame.len()).map_err(|_| {
+            io::Error::other(format!(
+                "bundle {index} of {binary}: the code for {target} has {} bytes after \
+                 compression; the format allows less than 4 GiB",
+                frame.len()
+            ))
+        })?;
         self.out.write_all(&length.to_le_bytes())?;
         self.out.write_all(frame)?;
         self.end += frame.len() as u64 + size_of::<u32>() as u64;
@@ -186,8 +192,22 @@ mod tests {
         archiver.finish().unwrap().into_inner()
     }
 
+    /// Returns the numbers behind each occurrence of a key, in the order of the table.
+    fn numbers(table: &[u8], key: &str) -> Vec<u64> {
+        let places = table.windows(key.len()).enumerate();
+        let ends = places.filter(|(_, text)| *text == key.as_bytes()).map(|(at, _)| at + key.len());
+        ends.map(|end| match table[end] {
+            small @ 0..=127 => small.into(),
+            lead => {
+                assert_eq!(lead, 0xcf, "{key}");
+                u64::from_be_bytes(table[end + 1..end + 9].try_into().unwrap())
+            }
+        })
+        .collect()
+    }
+
     #[test]
-    fn pieces_are_at_the_offsets_of_the_table() {
+    fn the_table_has_place_number_and_size_of_each_piece() {
         let archive = archive();
         assert_eq!(archive[4..8], [1, 0, 0, 0]);
         let at = usize::try_from(table_offset(&archive).unwrap()).unwrap();
@@ -196,6 +216,12 @@ mod tests {
         // Bare code is also listed for the target with features, without another piece.
         let table = String::from_utf8_lossy(&archive[at..]);
         assert_eq!(table.matches("gfx942:xnack+").count(), 1 + 3);
+        // Bundles 0, 1 and 11, each for both targets, if it fits.
+        assert_eq!(numbers(&archive[at..], "ordinal"), [0, 0, 1, 2, 2]);
+        assert_eq!(numbers(&archive[at..], "original_size"), [3, 3, 1000, 5, 5]);
+        let (start, size) =
+            (numbers(&archive[at..], "zstd_offset"), numbers(&archive[at..], "zstd_size"));
+        assert_eq!((&*start, &*size), (&[64][..], &[at as u64 - 64][..]));
         let mut rest = &archive[64..at];
         let number = |bytes: &[u8]| u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
         let (count, mut pieces) = (number(rest), Vec::new());

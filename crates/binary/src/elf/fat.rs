@@ -151,14 +151,9 @@ fn section(
 }
 
 fn is_alone(info: &ElfInfo, file: &impl ReadAt, section: &Section) -> bool {
-    let is_whole_section =
-        |start: u64, end: u64| start == section.offset && end == section.file_end();
-    let mut claims = info.claims(file);
-    // The section's own claim; an equal second claim belongs to another table.
-    if let Some(at) = claims.iter().position(|claim| is_whole_section(claim.start, claim.end)) {
-        claims.remove(at);
-    }
-    !claims.iter().any(|claim| claim.start < section.file_end() && section.offset < claim.end)
+    let place = section.offset..section.file_end();
+    let others = info.claims_of_others(file, std::slice::from_ref(&place));
+    !others.iter().any(|claim| claim.start < place.end && place.start < claim.end)
 }
 
 fn record(

@@ -12,9 +12,9 @@ use crate::ReadAt;
 const ISA_NEEDED: u32 = 0xc000_8002;
 /// `NT_GNU_PROPERTY_TYPE_0`.
 const PROPERTIES: u32 = 5;
-/// Limit of memory for a note of a damaged file. Larger ones are ignored: real ones have less than
-/// 1 KiB.
-const LARGEST_NOTE: u64 = 1 << 20;
+/// Size limit of a segment of notes, which bounds the memory for a damaged file. Larger segments are
+/// ignored; real ones have less than 1 KiB.
+const LARGEST_NOTES: u64 = 1 << 20;
 
 impl ElfInfo {
     /// Returns the level; `None` for the baseline or without a property.
@@ -27,11 +27,13 @@ impl ElfInfo {
         }
         let notes =
             self.segments.iter().filter(|s| matches!(s.kind, elf::PT_GNU_PROPERTY | elf::PT_NOTE));
-        for note in
-            notes.filter(|note| note.file_size <= LARGEST_NOTE && note.file_end() <= self.file_len)
-        {
-            let bytes = read_bytes(file, self.file_len, note.offset, note.file_size, "a note")?;
-            if let Some(bits) = needed_by_notes(&bytes, if note.align == 8 { 8 } else { 4 }) {
+        // The level is only advice: notes beyond the end of a damaged file are not an error.
+        let readable =
+            notes.filter(|it| it.file_size <= LARGEST_NOTES && it.file_end() <= self.file_len);
+        for segment in readable {
+            let (offset, size) = (segment.offset, segment.file_size);
+            let bytes = read_bytes(file, self.file_len, offset, size, "a note")?;
+            if let Some(bits) = needed_by_notes(&bytes, if segment.align == 8 { 8 } else { 4 }) {
                 return Ok(level_of(bits));
             }
         }
@@ -58,7 +60,7 @@ fn needed_by_notes(notes: &[u8], align: usize) -> Option<u32> {
             read_u32(notes, offset + 8)?,
         );
         let name_at = offset + 12;
-        let start = name_at.checked_add(name_len)?.next_multiple_of(align);
+        let start = name_at.checked_add(name_len)?.checked_next_multiple_of(align)?;
         let end = start.checked_add(len)?;
         if kind == PROPERTIES && notes.get(name_at..name_at + name_len)? == b"GNU\0" {
             return needed_by_properties(notes.get(start..end)?);
@@ -75,7 +77,7 @@ fn needed_by_properties(properties: &[u8]) -> Option<u32> {
         if kind == ISA_NEEDED && len == 4 {
             return read_u32(properties, offset + 8);
         }
-        offset = (offset + 8).checked_add(len)?.next_multiple_of(8);
+        offset = (offset + 8).checked_add(len)?.checked_next_multiple_of(8)?;
     }
 }
 
@@ -96,22 +98,27 @@ mod tests {
 
     #[test]
     fn the_highest_bit_is_the_level() {
-        // GNU_PROPERTY_X86_ISA_1_USED.
+        // GNU_PROPERTY_X86_ISA_1_USED and GNU_PROPERTY_X86_FEATURE_1_AND.
         const ISA_USED: u32 = 0xc001_0002;
+        const FEATURES: u32 = 0xc000_0002;
         let level = |notes: &[u8]| needed_by_notes(notes, 8).and_then(level_of);
-        assert_eq!(level(&note(PROPERTIES, &[(0xc000_0002, 3), (ISA_NEEDED, 0b0111)])), Some(3));
+        assert_eq!(level(&note(PROPERTIES, &[(FEATURES, 3), (ISA_NEEDED, 0b0111)])), Some(3));
         assert_eq!(
             level(&[note(1, &[]), note(PROPERTIES, &[(ISA_NEEDED, 0b1000)])].concat()),
             Some(4)
         );
         assert_eq!(level(&note(PROPERTIES, &[(ISA_NEEDED, 1)])), None, "the baseline");
-        assert_eq!(level(&note(PROPERTIES, &[(ISA_USED, 15)])), None, "used only if present");
+        assert_eq!(
+            level(&note(PROPERTIES, &[(ISA_USED, 15)])),
+            None,
+            "the program checks the processor before it uses these"
+        );
     }
 
     #[test]
     fn ignores_broken_notes() {
         let whole = note(PROPERTIES, &[(ISA_NEEDED, 2)]);
-        for end in 0..whole.len() - 4 {
+        for end in 0..whole.len() {
             assert_eq!(needed_by_notes(&whole[..end], 8), None, "{end}");
         }
         assert_eq!(needed_by_notes(&[0xff; 64], 4), None);

@@ -185,6 +185,23 @@ impl ElfInfo {
         claims
     }
 
+    /// Returns the claims of all but these ranges. Removes one claim for each: an equal second one
+    /// belongs to another section or table.
+    pub(super) fn claims_of_others(
+        &self,
+        file: &(impl ReadAt + ?Sized),
+        ranges: &[std::ops::Range<u64>],
+    ) -> Vec<Claim> {
+        let mut claims = self.claims(file);
+        for range in ranges {
+            let is_of_range = |claim: &Claim| (claim.start, claim.end) == (range.start, range.end);
+            if let Some(at) = claims.iter().position(is_of_range) {
+                claims.remove(at);
+            }
+        }
+        claims
+    }
+
     fn claim_of_section(&self, section: &Section) -> Claim {
         let table = matches!(
             section.kind,

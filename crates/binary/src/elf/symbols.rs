@@ -36,8 +36,9 @@ impl ElfInfo {
         Ok(())
     }
 
-    /// Returns the index of the section of a section symbol, or of the section with the symbol's
-    /// address. The end address counts too, because linkers put symbols such as `__end` there.
+    /// Returns the index of the symbol's section (`st_shndx`). `None` if the value is no address in
+    /// that section (a TLS symbol has an offset), except for a section symbol. The end address counts
+    /// too, because linkers put symbols such as `__end` there.
     pub(super) fn section_of(&self, symbol: &Sym64<LE>) -> Option<usize> {
         let index = usize::from(symbol.st_shndx.get(LE).0);
         let section = self.sections.get(index)?;
@@ -46,15 +47,13 @@ impl ElfInfo {
         (is_section_symbol || inside.is_some_and(|inside| inside <= section.size)).then_some(index)
     }
 
-    /// Fails if other data has bytes of a symbol table, whose values are changed in place. One claim
-    /// is the table's own.
+    /// Fails if a symbol table overlaps other data, which writing symbol values in place would
+    /// damage.
     fn check_symtab_overlap(&self, file: &(impl ReadAt + ?Sized)) -> Result<(), ElfError> {
-        let claims = self.claims(file);
         for table in self.sections.iter().filter(|section| section.is_symtab()) {
-            let overlaps = claims
-                .iter()
-                .filter(|claim| claim.start < table.file_end() && table.offset < claim.end);
-            if overlaps.count() > 1 {
+            let place = table.offset..table.file_end();
+            let others = self.claims_of_others(file, std::slice::from_ref(&place));
+            if others.iter().any(|claim| claim.start < place.end && place.start < claim.end) {
                 return Err(ElfError::Overlap { one: ".symtab", other: "other data" });
             }
         }

@@ -23,12 +23,14 @@ mod tables;
 
 pub use alike::alike;
 
-/// Limit of padding: alignment to the largest page (64 KiB) needs less than one page before and
-/// one after a new segment.
+/// Limit of padding. Alignment to the largest page (64 KiB) needs less than one page before and one
+/// after a new segment; the third page is for small additions, such as a moved program header table,
+/// spare dynamic entries and the alignment of each table.
 const PADDING: u64 = 3 * 0x1_0000;
 
 /// Verifies that `new`, made from `old` according to `plan`, has every edit and keeps the
-/// invariants. Does not compare other bytes.
+/// invariants. Bytes that keep their offset are compared only where the plan writes: `Edited` copies
+/// the others.
 ///
 /// # Errors
 /// All violations.
@@ -46,7 +48,8 @@ pub fn compare(old: &impl ReadAt, new: &impl ReadAt) -> Result<(), Vec<Violation
     verify_all(old, new, None, None)
 }
 
-/// Section whose bytes were removed from a file, and the ranges that changed with it.
+/// Section whose bytes were removed, by its index in the old file, and the address ranges whose bytes
+/// changed with it.
 pub(super) struct RemovedSection {
     pub section: usize,
     pub addresses: Range<u64>,
@@ -84,6 +87,7 @@ fn verify_all(
     };
     let mut violations = violations_of(comparison.new, new);
     let of_old: HashSet<_> = violations_of(comparison.old, old).into_iter().collect();
+    // Violations of the old file are not faults of the edit.
     violations.retain(|violation| !of_old.contains(violation));
     comparison.check_header(&mut violations);
     comparison.check_names(&mut violations);
@@ -114,8 +118,9 @@ fn verify_all(
     if violations.is_empty() { Ok(()) } else { Err(violations) }
 }
 
-/// Returns the violations that a file has before any edit. An edit keeps them.
-pub fn own_violations(file: &(impl ReadAt + ?Sized)) -> Result<Vec<Violation>, ElfError> {
+/// Returns the violations that a file has before any edit; [`verify`] and [`compare`] do not report
+/// them.
+pub fn inherited_violations(file: &(impl ReadAt + ?Sized)) -> Result<Vec<Violation>, ElfError> {
     Ok(violations_of(&inspect(file)?, file))
 }
 
@@ -145,7 +150,8 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// Checks I17: the file header changes only in position and size of tables.
+    /// Checks I17: the file header keeps all fields but the position and size of tables, and the
+    /// index of the section names.
     fn check_header(&self, violations: &mut Vec<Violation>) {
         let header = |info: &ElfInfo, file: &dyn ReadAt| {
             read_bytes(file, info.file_len, 0, 64, "the ELF header")
@@ -200,7 +206,7 @@ mod tests {
     use crate::elf::forward::forwarding_library;
     use crate::elf::stub::StubMachine;
 
-    /// File whose start can be read only some times.
+    /// File that refuses reads of its start after `reads_left` of them.
     struct Failing {
         bytes: Vec<u8>,
         reads_left: AtomicUsize,

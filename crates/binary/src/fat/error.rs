@@ -104,6 +104,12 @@ pub enum FatError {
         /// Offset.
         at: u64,
     },
+    /// As many sections as loaders, or the counting of the format, allow.
+    #[error("it has {count} sections, and another one is not supported")]
+    Count {
+        /// Number.
+        count: usize,
+    },
     /// Unextensible section headers.
     #[error("its section headers cannot be extended")]
     Names,

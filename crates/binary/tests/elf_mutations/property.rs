@@ -49,7 +49,7 @@ pub fn inspect(bytes: &[u8]) -> Option<ElfFacts> {
     // Edits read no tables of other processors.
     let is_foreign = facts.as_ref().is_some_and(|facts| facts.kind == ElfKind::Foreign);
     assert!(is_foreign || of_any == facts, "{of_any:?} {facts:?}");
-    let inherited = elf::own_violations(&file);
+    let inherited = elf::inherited_violations(&file);
     assert!(facts.is_none() || inherited.is_ok());
     facts
 }

@@ -16,11 +16,12 @@ pub(crate) enum Link<'l> {
 }
 
 impl<'l> Link<'l> {
-    /// Parses a link. Returns `None` for every other form, because browsers run `javascript:`,
-    /// installers open `file:`, and a page must not contain users and passwords.
+    /// Parses a link. Returns `None` for any other URL: browsers run `javascript:`, installers open
+    /// `file:`, and pages must not contain user names or passwords.
     pub(crate) fn parse(text: &'l str) -> Option<Self> {
         let text = text.split('#').next()?;
-        // URL parsers drop some of these, and take others for `/`.
+        // URL parsers drop control characters and read `\` as `/`, so the link would not be the one
+        // that was judged.
         let is_rewritten = |c: char| c.is_control() || c.is_whitespace() || c == '\\';
         if text.is_empty() || text.contains(is_rewritten) {
             return None;
@@ -37,7 +38,7 @@ impl<'l> Link<'l> {
     }
 
     /// Returns the URL of the link on the page with the URL `page_url`, which ends with `/`. A link
-    /// with a scheme does not use it.
+    /// with a scheme ignores `page_url`.
     pub(crate) fn on_page(self, page_url: &str) -> String {
         let (Self::Web(url) | Self::Host(url) | Self::Path(url)) = self;
         resolve(page_url, url)

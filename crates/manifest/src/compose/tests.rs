@@ -68,7 +68,7 @@ fn difference(text: &str) -> (Vec<String>, Vec<String>) {
 }
 
 #[test]
-fn puts_included_nodes_in_place_of_the_line() {
+fn puts_included_nodes_in_place_of_the_include() {
     assert_eq!(compose("include \"core.kdl\""), compose(INCLUDED));
     let lines = compose("drop \"a\"\ninclude \"fork.kdl\"\ndrop \"b\"\n");
     assert_eq!((lines[0].as_str(), lines[lines.len() - 1].as_str()), ("drop \"a\"", "drop \"b\""));
@@ -110,7 +110,7 @@ fn removes_lines_and_named_entries_of_lists() {
             r#"rpath "core" "lib" "lib/llvm""#,
             r#"rpath "core" "lib/llvm""#,
         ),
-        // The names of a `script` line are a list.
+        // A `script` line has no name before its list, unlike `artifact` and `rpath`.
         (r#"remove "script" "a""#, r#"script "a" "b" on="linux""#, r#"script "b" on="linux""#),
         (r#"remove "script" "a" "b""#, r#"script "a" "b" on="linux""#, ""),
         (r#"remove "extra" "x" mode="legacy""#, r#"extra "x" package="z" mode="legacy""#, ""),

@@ -1,4 +1,4 @@
-//! `ignore` lines about warnings of plans, and warnings in the form of a plan.
+//! `ignore` lines about warnings of plans, and conversion of warnings to the type stored in a plan.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -29,9 +29,10 @@ impl<'a> IgnoreLines<'a> {
         Some(index)
     }
 
-    /// Adds the reason of the line with this index.
-    pub fn with_reason(&self, problem: Problem, rule: Option<usize>) -> Problem {
-        match rule.and_then(|index| self.rules.get(index)) {
+    /// Marks a warning as expected, with the reason of the line at this index. `None` returns it
+    /// unchanged.
+    pub fn with_reason(&self, problem: Problem, index: Option<usize>) -> Problem {
+        match index.and_then(|index| self.rules.get(index)) {
             Some(rule) => problem.expected(&rule.reason, &rule.code.place),
             None => problem,
         }
@@ -59,7 +60,7 @@ impl<'a> IgnoreLines<'a> {
     }
 }
 
-/// Returns a problem in the form of a plan.
+/// Converts a problem to the warning that a plan stores.
 pub(super) fn warning(problem: &Problem) -> Warning {
     let labels = problem.labels().iter().chain(problem.labels_elsewhere());
     Warning {

@@ -21,7 +21,7 @@ pub struct PackageFile {
     pub form: Form,
     /// Name for findings.
     pub name: String,
-    /// Future file name of a wheel, if different.
+    /// File name to check a wheel under, if the file at `path` has a temporary name.
     pub file_name: Option<String>,
 }
 
@@ -33,7 +33,8 @@ impl PackageFile {
         Some(Self { path: path.to_owned(), form, name, file_name: None })
     }
 
-    /// Package in `file`, which will be at `final_path`.
+    /// Package in `file`, which will be at `final_path`; `None` for other extensions. Only for wheels:
+    /// an sdist is judged by the name of `file`.
     pub fn with_final_path(file: &Path, final_path: &Path) -> Option<Self> {
         let package = Self::from_path(final_path)?;
         let file_name = (file != final_path).then(|| package.name.clone());

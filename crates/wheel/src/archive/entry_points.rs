@@ -8,7 +8,7 @@ pub const CONSOLE_SCRIPTS: &str = "console_scripts";
 /// One line of `entry_points.txt`: a name for a Python object, in a group.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct EntryPoint {
-    /// Group ([`CONSOLE_SCRIPTS`]).
+    /// Group, such as [`CONSOLE_SCRIPTS`].
     pub group: String,
     /// Name; for commands the file name.
     pub name: String,
@@ -58,8 +58,8 @@ impl EntryPoint {
     }
 }
 
-/// Entry point that this writer refuses. It is stricter than installers, which accept plug-ins
-/// without an attribute and extras: rockpack writes neither.
+/// Entry point that this writer refuses. Installers accept more: extras, and plug-ins without an
+/// attribute. rockpack writes neither.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EntryPointError {
     /// Invalid group.
@@ -75,7 +75,7 @@ pub enum EntryPointError {
         name: String,
     },
     /// Invalid reference.
-    #[error("invalid object `{}` of the entry point `{name}`: write `package.module:function`", .reference.escape_debug())]
+    #[error("invalid object reference `{}` of the entry point `{name}`: write `package.module:attribute`, in ASCII and without extras", .reference.escape_debug())]
     Reference {
         /// Entry.
         name: String,
@@ -83,7 +83,7 @@ pub enum EntryPointError {
         reference: String,
     },
     /// Duplicate name in a group.
-    #[error("duplicate entry point `{name}` in the group `{group}`")]
+    #[error("duplicate entry point `{name}` in the group `{group}`: remove or rename one")]
     Duplicate {
         /// Group.
         group: String,
@@ -124,7 +124,8 @@ fn validate(entry: &EntryPoint) -> Result<(), EntryPointError> {
     if !group.split('.').all(|word| !word.is_empty() && word.chars().all(is_word_char)) {
         return Err(EntryPointError::Group { group: group.clone() });
     }
-    // The name of a command is its file name, and `.` and `..` are directories.
+    // The name of a command is its file name: `.` and `..` are directories. `all` also refuses an
+    // empty name.
     if name.chars().all(|c| c == '.')
         || !name.chars().all(|c| is_word_char(c) || matches!(c, '.' | '-' | '+'))
     {
@@ -177,10 +178,10 @@ mod tests {
             let expected = EntryPointError::Name { name: name.to_owned() };
             assert_eq!(error("g", name, "m:f"), expected, "{name:?}");
         }
-        for reference in ["m", "m:", "m:f:g", "m:1f", "m..n:f", "m:f\n", "m:f [x]"] {
+        for reference in ["m", "m:", "m:f:g", "m:1f", "m..n:f", "m:f\n", "m:f [x]", "é:f"] {
             let (name, reference) = ("n".to_owned(), reference.to_owned());
-            let found = error("g", "n", &reference);
-            assert_eq!(found, EntryPointError::Reference { name, reference });
+            let refused = error("g", "n", &reference);
+            assert_eq!(refused, EntryPointError::Reference { name, reference });
         }
         assert_eq!(
             error("a]\n[b", "n", "m:f").to_string(),
@@ -193,7 +194,7 @@ mod tests {
         let duplicates = [entry("g", "n", "m:f"), entry("g", "n", "m:g")];
         assert_eq!(
             entry_points(&duplicates).unwrap_err().to_string(),
-            "duplicate entry point `n` in the group `g`"
+            "duplicate entry point `n` in the group `g`: remove or rename one"
         );
         assert!(entry_points(&[entry("g", "n", "m:f"), entry("h", "n", "m:f")]).is_ok());
     }

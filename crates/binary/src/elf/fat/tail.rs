@@ -15,9 +15,9 @@ use base::names::offload::MARKER;
 /// Offsets in the ELF header.
 const E_SHOFF: u64 = 40;
 const E_SHNUM: u64 = 60;
-/// Larger counts are not in `e_shnum`, but in the first section header (gABI, "Section Header
-/// Table").
-const MOST_SECTIONS: usize = elf::SHN_LORESERVE as usize;
+/// From this count on, `e_shnum` is 0 and the count is in the first section header (gABI, "Section
+/// Header Table"), which is not implemented.
+const TOO_MANY_SECTIONS: usize = elf::SHN_LORESERVE as usize;
 
 /// Returns the new names and section headers, and points the ELF header to them.
 pub(super) fn write_tail<R: ReadAt>(
@@ -27,6 +27,7 @@ pub(super) fn write_tail<R: ReadAt>(
 ) -> Result<Overlay, FatError> {
     let (names_index, mut bytes) = names(&fat.info, builder.file)?;
     let mut sections = shifted_sections(fat, builder, pages);
+    // Names in memory have an address, so they cannot move to the end of the file.
     let names_section = sections.get_mut(names_index).filter(|section| !section.is_allocated());
     let names_section = names_section.ok_or(FatError::Names)?;
     let offset = pages.moved(tail_offset(fat, builder.file, names_index));
@@ -36,9 +37,10 @@ pub(super) fn write_tail<R: ReadAt>(
     (names_section.offset, names_section.size) = (offset, bytes.len() as u64);
     let table = round_up(offset + bytes.len() as u64, 8)?;
     bytes.resize(usize::try_from(table - offset).map_err(|_| FatError::Names)?, 0);
+    // Last, so that the indices of all other sections, such as `e_shstrndx`, stay valid.
     sections.push(marker(fat, pages, marker_name));
-    if sections.len() >= MOST_SECTIONS {
-        return Err(FatError::Names);
+    if sections.len() >= TOO_MANY_SECTIONS {
+        return Err(FatError::Count { count: sections.len() - 1 });
     }
     bytes.extend(sections.iter().flat_map(Section::to_bytes));
     builder.write(E_SHOFF, &table.to_le_bytes())?;
@@ -46,8 +48,8 @@ pub(super) fn write_tail<R: ReadAt>(
     Ok(Overlay { offset, bytes })
 }
 
-/// Returns the section headers of the new file, before the marker's: the code's section has the
-/// addresses of the hole and no bytes.
+/// Returns the section headers of the new file without the marker's. The section of the bundles gets
+/// the addresses of the hole, and has no bytes in the file.
 fn shifted_sections<R: ReadAt>(
     fat: &FatElf,
     builder: &ElfBuilder<'_, R>,
@@ -65,10 +67,11 @@ fn shifted_sections<R: ReadAt>(
     sections
 }
 
-/// Returns the alignment of the hole: it begins after the section did, at an address that can be
-/// aligned less.
-pub(super) fn hole_alignment(section: u64, address: u64) -> u64 {
-    section.min(1 << address.trailing_zeros().min(63))
+/// Returns the alignment of the hole at `address`. The hole begins inside the old section, so its
+/// address can have a smaller alignment than `section_align`.
+pub(super) fn hole_alignment(section_align: u64, address: u64) -> u64 {
+    // Address 0 has 64 trailing zeros, and `1 << 64` overflows.
+    section_align.min(1 << address.trailing_zeros().min(63))
 }
 
 fn marker(fat: &FatElf, pages: &Pages, name: u32) -> Section {
@@ -93,12 +96,10 @@ fn tail_offset(fat: &FatElf, file: &impl ReadAt, names_index: usize) -> u64 {
     let table = info.header.as_ref().map_or(info.file_len, |header| header.sections_at);
     let table_end = table.saturating_add(info.sections.len() as u64 * SECTION_SIZE);
     let start = table.min(names.offset);
-    let is_own = |from: u64, to: u64| {
-        [(table, table_end), (names.offset, names.file_end())].contains(&(from, to))
-    };
-    let claims = info.claims(file).into_iter().filter(|claim| !is_own(claim.start, claim.end));
+    let tail = [table..table_end, names.offset..names.file_end()];
+    let others = info.claims_of_others(file, &tail);
     let loads = info.loads().map(Segment::file_end);
-    let used = claims.map(|claim| claim.end).chain(loads).max().unwrap_or(0);
+    let used = others.iter().map(|claim| claim.end).chain(loads).max().unwrap_or(0);
     let is_last = table_end.max(names.file_end()) == info.file_len;
     if is_last && used <= start { start } else { info.file_len }
 }

@@ -73,9 +73,12 @@ impl FatPe {
         let (headers, start) = (&self.headers, self.headers.table_end());
         let end = start + size_of::<ImageSectionHeader>();
         let rest = &headers.bytes[start..end.min(headers.bytes.len())];
-        let is_full = headers.entries.len() >= usize::from(MOST_SECTIONS);
+        let count = headers.entries.len();
+        if count >= usize::from(MOST_SECTIONS) {
+            return Err(FatError::Count { count });
+        }
         // Tables of old binders follow the section table.
-        if is_full || rest.iter().any(|byte| *byte != 0) {
+        if rest.iter().any(|byte| *byte != 0) {
             return Err(FatError::Names);
         }
         let old = headers.bytes.len() as u64;
