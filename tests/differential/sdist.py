@@ -8,7 +8,7 @@ import random
 import tarfile
 from dataclasses import dataclass, field
 
-from registry import register_each
+from registry import changed, register_each
 from wheel import Wheel
 
 TOP = "demo-1.0"
@@ -75,14 +75,15 @@ class Sdist:
                 info.type, info.mode, info.linkname, info.mtime = member.kind, member.mode, member.target, member.time
                 info.pax_headers, data = dict(member.records), member.data if member.kind == tarfile.REGTYPE else b""
                 info.size = len(data)
-                archive.addfile(info, io.BytesIO(data))
-        content = out.getvalue()
-        for change in self.tar_changes:
-            content = change(content)
-        packed = gzip.compress(content, mtime=0)
-        for change in self.gzip_changes:
-            packed = change(packed)
-        return packed
+                try:
+                    archive.addfile(info, io.BytesIO(data))
+                except ValueError:
+                    # ustar has no room for a long name: this member alone is written in the other format.
+                    archive.format = tarfile.PAX_FORMAT
+                    archive.addfile(info, io.BytesIO(data))
+                    archive.format = self.format
+        packed = gzip.compress(changed(out.getvalue(), self.tar_changes), mtime=0)
+        return changed(packed, self.gzip_changes)
 
 
 def each(title, values):
@@ -159,8 +160,9 @@ def set_format(sdist, dice, value):
     "latin": ("Name", "Author: \udcfc\nName"), "no version": ("Version: 1.0\n", ""), "first line crlf": ("\n", "\r\n"), "licence": ("Name", "License-Expression: not a licence\nName"), "requirement": ("Name", "Requires-Dist: a=1\nName"),
 })
 def edit_pkg_info(sdist, dice, words):
-    member = sdist.member("PKG-INFO")
-    member.data = member.data.decode().replace(*words, 1).encode("utf-8", "surrogateescape")
+    member, (old, new) = sdist.member("PKG-INFO"), (word.encode("utf-8", "surrogateescape") for word in words)
+    assert old in member.data, old
+    member.data = member.data.replace(old, new, 1)
 
 
 @each("PKG-INFO lines", {"crlf": "\r\n", "cr": "\r"})
@@ -207,12 +209,17 @@ def flip_bit(sdist, dice, where):
     seed = dice.random()
 
     def flip(content):
+        if not content:
+            return content
         dice, content = random.Random(seed), bytearray(content)
         starts = [at for at in range(0, len(content) - 511, 512) if content[at + 257:at + 262] == b"ustar"]
         start = dice.choice(starts) if where in (0, 3) and starts else 0
         # The last 12 bytes of a header have no field.
         length = 500 if where in (0, 3) and starts else len(content)
-        content[start + dice.randrange(length)] ^= 1 << dice.randrange(8)
+        place = dice.randrange(length)
+        while where == 3 and starts and 148 <= place < 156:
+            place = dice.randrange(length)  # the checksum, which is written again below
+        content[start + place] ^= 1 << dice.randrange(8)
         if where == 3 and starts:
             content[start + 148:start + 156] = b" " * 8
             content[start + 148:start + 156] = b"%06o\0 " % sum(content[start:start + 512])

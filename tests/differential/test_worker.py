@@ -3,6 +3,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -11,9 +12,9 @@ from pathlib import Path
 
 # The worker with stand-ins for the modules of its tools, and a tool that reads the standard input.
 WORKER = """
-import os, sys, unittest.mock
+import os, signal, sys, unittest.mock
 for name in ("installer", "installer.destinations", "installer.sources", "packaging.metadata", "pip._internal.cli.main",
-             "pip._internal.commands", "pip._internal.commands.install", "pip._internal.operations.install.wheel",
+             "pip._internal.commands", "pip._internal.operations.install.wheel",
              "pip._internal.resolution.resolvelib.resolver", "pip._vendor.distlib.scripts", "pip._vendor.pyproject_hooks",
              "twine.commands.check", "twine.package"):
     parts = name.split(".")
@@ -23,6 +24,8 @@ sys.path.insert(0, sys.argv[1])
 import worker
 worker.TOOLS["reader"] = lambda file, target: len(os.read(0, 1))
 worker.TOOLS["exit"] = lambda file, target: sys.exit(None)
+worker.TOOLS["hang"] = lambda file, target: signal.pause()
+worker.TIME_LIMIT = 1
 worker.main()
 """
 
@@ -33,6 +36,12 @@ class Worker(unittest.TestCase):
         request = json.dumps({"tool": "exit", "file": "", "target": "", "log": os.devnull}) + "\n"
         result = subprocess.run(command, input=request, stdout=subprocess.PIPE, text=True, check=True)
         self.assertEqual(result.stdout, "0\n")
+
+    def test_a_tool_that_hangs_ends_with_a_signal(self):
+        command = [sys.executable, "-B", "-c", WORKER, str(Path(__file__).resolve().parent)]
+        request = json.dumps({"tool": "hang", "file": "", "target": "", "log": os.devnull}) + "\n"
+        result = subprocess.run(command, input=request, stdout=subprocess.PIPE, text=True, check=True)
+        self.assertEqual(result.stdout, f"{-signal.SIGKILL}\n")
 
     def test_a_tool_cannot_read_the_requests(self):
         with tempfile.TemporaryDirectory() as scratch:

@@ -2,7 +2,8 @@
 """Runs pip, installer, zipfile, tarfile, packaging and twine, each case in a forked process, without starting Python
 again.
 
-Reads lines of JSON (tool, file, target, log) and answers each with the exit status; started by `tools.py`.
+Reads lines of JSON (tool, file, target, log) and answers each with the exit status, or with the negative number of a
+signal: SIGKILL at the time limit. Started by `tools.py`.
 """
 
 import hashlib
@@ -21,12 +22,11 @@ import packaging.metadata
 import pip._internal.operations.install.wheel
 import pip._internal.resolution.resolvelib.resolver
 import pip._vendor.distlib.scripts
-import pip._vendor.pyproject_hooks  # noqa: F401: imported once, before all forks, as the lines above
+import pip._vendor.pyproject_hooks  # noqa: F401: loaded here, so that no fork loads it again, like the modules above
 import twine.commands.check
 import twine.package
 from pip._internal.cli.main import main as pip_main
 from pip._internal.commands import create_command
-from pip._internal.commands.install import InstallCommand  # noqa: F401
 
 TIME_LIMIT = 120  # seconds
 
@@ -107,7 +107,7 @@ def child(tool, file, target, log):
     os.dup2(out, 2)
     # The standard input has the next requests, which the tool must not read.
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    # Ends the programs that the tool started, such as a build backend, with it.
+    # A process group, so that the time limit also ends programs that the tool started, such as a build backend.
     os.setpgid(0, 0)
     signal.signal(signal.SIGALRM, lambda *_: os.killpg(0, signal.SIGKILL))
     signal.alarm(TIME_LIMIT)
