@@ -55,7 +55,7 @@ fn legacy_packages_agree_with_an_independent_reading() {
 
 #[test]
 fn python_checkers_pass_their_tests() {
-    for directory in ["independent", "differential", "browser"] {
+    for directory in ["harness", "independent", "differential", "browser"] {
         let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(directory);
         let mut command = Command::new("python3");
         command.args(["-m", "unittest", "discover", "-s"]).arg(&tests).arg("-t").arg(&tests);

@@ -21,7 +21,7 @@ def variations(rockpack, artifacts, directory):
     """Build packages of all families and of one. Yield title and address of index pages, a difference and a ledger."""
     def run(*words):
         result = subprocess.run([str(rockpack), *words], capture_output=True)
-        # Status 1 of `diff` is a difference.
+        # `diff` ends with 1 for a loss, and with --ledger for a difference that no line accepts.
         if result.returncode not in ((0, 1) if words[0] == "diff" else (0,)):
             raise RuntimeError(f"{words}: {result.stderr.decode()}")
         return result.stdout.decode()
@@ -62,7 +62,8 @@ def totals(plan):
 
 
 def with_names(page, names):
-    """Return the page with `names` in place of its first file names, its platform and its notes, escaped like rockpack's."""
+    """Return the page with `names` in place of its first file names, the first of them also as its platform, and all of
+    them as more notes; escaped as rockpack does."""
 
     def rename(match):
         data = json.loads(match[2])
@@ -83,12 +84,13 @@ def multiplied(page, rows):
         data = json.loads(match[2])
         columns = {name: _numbers(column) for name, column in data["columns"].items()}
         parents, names = _numbers(data["directories"]["parent"]), _numbers(data["directories"]["name"])
-        # Rows without an installed file are last.
+        # Rows without an installed file (absent, unowned) are last; the grown page lacks them.
         unshipped = [data["steps"].index(s) for s in ("absent", "unowned") if s in data["steps"]]
         row_count = next((at for at, step in enumerate(columns["step"]) if step in unshipped), len(columns["step"]))
         directory_count = len(parents)
         grown = {name: column[:row_count] for name, column in columns.items()}
         for copy in range(1, rows // row_count):
+            # Number of the copy's directory: numbers begin at 1, and 0 is the top.
             above = len(parents) + 1
             data["strings"].append(f"copy-{copy}")
             parents.append(0)
@@ -100,7 +102,7 @@ def multiplied(page, rows):
                 moved = column[:row_count]
                 if name == "directory":
                     moved = [above + value if value else above for value in moved]
-                # The hidden beginning of a path has one directory more, that of the copy.
+                # `strip` is the number of first parts that the source's path lacks: the copy's directory is one more.
                 grown[name] += [value + 1 for value in moved] if name == "strip" else moved
         data["columns"], data["directories"] = grown, {"parent": parents, "name": names}
         return match[1] + json.dumps(data, separators=(",", ":")).replace("<", "\\u003c") + match[3]

@@ -6,7 +6,7 @@
 - ambiguous: verify accepts a package that installers install differently.
 - index: verify has no finding about metadata that twine refuses.
 - too strict: verify refuses a package that all tools install alike.
-- no answer: verify fails, or a tool does not end in time.
+- no answer: verify fails, or a signal ends a tool.
 """
 
 import re

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Registers of changes, by title."""
 
+import zlib
+
+# Errors of a change of bytes whose subject an earlier change removed, such as the rows of RECORD.
+NO_SUBJECT = (AssertionError, AttributeError, EOFError, LookupError, OSError, TypeError, ValueError, zlib.error)
+
 
 def register(changes, title):
     """Return a decorator that adds a function of a package and of its random numbers to `changes`."""
@@ -9,6 +14,17 @@ def register(changes, title):
         changes[title] = function
         return function
     return add
+
+
+def changed(content, changes):
+    """Return `content` after all changes. A change without a subject has no effect, except the first, which is at fault."""
+    for number, change in enumerate(changes):
+        try:
+            content = change(content)
+        except NO_SUBJECT:
+            if number == 0:
+                raise
+    return content
 
 
 def register_each(changes, title, values):

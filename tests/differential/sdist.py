@@ -2,7 +2,6 @@
 """An sdist that every tool accepts, and changes of it. Its backend copies a finished wheel, so that no build tool is
 needed."""
 
-import contextlib
 import gzip
 import io
 import random
@@ -10,7 +9,7 @@ import tarfile
 import zlib
 from dataclasses import dataclass, field
 
-from registry import register_each
+from registry import changed, register_each
 from wheel import Wheel
 
 TOP = "demo-1.0"
@@ -77,16 +76,15 @@ class Sdist:
                 info.type, info.mode, info.linkname, info.mtime = member.kind, member.mode, member.target, member.time
                 info.pax_headers, data = dict(member.records), member.data if member.kind == tarfile.REGTYPE else b""
                 info.size = len(data)
-                # Another change may have chosen a format that has no room for the name of this member.
-                with contextlib.suppress(ValueError):
+                try:
                     archive.addfile(info, io.BytesIO(data))
-        content = out.getvalue()
-        for change in self.tar_changes:
-            content = change(content)
-        packed = gzip.compress(content, mtime=0)
-        for change in self.gzip_changes:
-            packed = change(packed)
-        return packed
+                except ValueError:
+                    # ustar has no room for a long name: this member alone is written in the other format.
+                    archive.format = tarfile.PAX_FORMAT
+                    archive.addfile(info, io.BytesIO(data))
+                    archive.format = self.format
+        packed = gzip.compress(changed(out.getvalue(), self.tar_changes), mtime=0)
+        return changed(packed, self.gzip_changes)
 
 
 def each(title, values):
@@ -163,10 +161,9 @@ def set_format(sdist, dice, value):
     "latin": ("Name", "Author: \udcfc\nName"), "no version": ("Version: 1.0\n", ""), "first line crlf": ("\n", "\r\n"), "licence": ("Name", "License-Expression: not a licence\nName"), "requirement": ("Name", "Requires-Dist: a=1\nName"),
 })
 def edit_pkg_info(sdist, dice, words):
-    member, (old, new) = sdist.member("PKG-INFO"), words
-    text = member.data.decode("utf-8", "surrogateescape")
-    assert old in text, old
-    member.data = text.replace(old, new, 1).encode("utf-8", "surrogateescape")
+    member, (old, new) = sdist.member("PKG-INFO"), (word.encode("utf-8", "surrogateescape") for word in words)
+    assert old in member.data, old
+    member.data = member.data.replace(old, new, 1)
 
 
 @each("PKG-INFO lines", {"crlf": "\r\n", "cr": "\r"})

@@ -9,7 +9,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "harness")]
 
 import judge
-from tools import Answer
+from tools import Answer, NoAnswer, refusal
 
 
 class Refusals(unittest.TestCase):
@@ -34,6 +34,11 @@ class Refusals(unittest.TestCase):
         for tool in ("uv", "installer"):
             message = "is not a supported wheel on this platform"
             self.assertEqual(judge.refusals({tool: Answer(message)}), {tool: message})
+
+    def test_a_signal_is_no_refusal(self):
+        with self.assertRaisesRegex(NoAnswer, "pip ended with SIGKILL: Collecting demo"):
+            refusal("pip", -9, "Collecting demo\n")
+        self.assertEqual([refusal("pip", status, "") for status in (0, 1)], [None, "exit status 1"])
 
 
 class Strictness(unittest.TestCase):

@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Tests of the packages, and of the tools that get them."""
+"""Tests of the packages."""
 
-import io
 import sys
-import tempfile
-import types
 import unittest
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "harness")]
 
-import tools
 from cases import Case
 
 
@@ -27,7 +23,6 @@ class Packages(unittest.TestCase):
             ("sdist", "around tar: empty", "random: bit of the tar"),
             ("sdist", "PKG-INFO: empty", "PKG-INFO: other name"),
             ("sdist", "around gzip: cut", "around gzip: plain"),
-            ("sdist", "format: ustar", "name: long part"),
         ):
             self.assertEqual(made(form, first, second), made(form, first), f"{first}, {second}")
 
@@ -43,16 +38,6 @@ class Packages(unittest.TestCase):
         title = "random: bit of a header with its checksum"
         plain, packages = made("sdist"), [Case("sdist", (title,), number).make() for number in range(300)]
         self.assertNotIn(plain, [package.to_bytes() for package in packages])
-
-
-class Answers(unittest.TestCase):
-    def test_a_tool_that_is_killed_has_no_answer(self):
-        with tempfile.TemporaryDirectory() as scratch:
-            user = tools.Tools.__new__(tools.Tools)
-            user.work = Path(scratch)
-            user.worker = types.SimpleNamespace(stdin=io.StringIO(), stdout=io.StringIO("-9\n"))
-            with self.assertRaises(tools.NoAnswer):
-                user.ask("packaging", Path(scratch, "package"))
 
 
 if __name__ == "__main__":

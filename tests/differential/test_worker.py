@@ -24,7 +24,8 @@ sys.path.insert(0, sys.argv[1])
 import worker
 worker.TOOLS["reader"] = lambda file, target: len(os.read(0, 1))
 worker.TOOLS["exit"] = lambda file, target: sys.exit(None)
-worker.TOOLS["late"] = lambda file, target: os.kill(os.getpid(), signal.SIGALRM)
+worker.TOOLS["hang"] = lambda file, target: signal.pause()
+worker.TIME_LIMIT = 1
 worker.main()
 """
 
@@ -33,7 +34,7 @@ class Worker(unittest.TestCase):
     def test_answers_with_the_exit_status_or_the_signal(self):
         command = [sys.executable, "-B", "-c", WORKER, str(Path(__file__).resolve().parent)]
         # An exit without a status is a success.
-        for tool, status in (("exit", 0), ("late", -signal.SIGKILL)):
+        for tool, status in (("exit", 0), ("hang", -signal.SIGKILL)):
             request = json.dumps({"tool": tool, "file": "", "target": "", "log": os.devnull}) + "\n"
             result = subprocess.run(command, input=request, stdout=subprocess.PIPE, text=True, check=True)
             self.assertEqual(result.stdout, f"{status:d}\n", tool)

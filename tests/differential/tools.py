@@ -29,10 +29,6 @@ INTERPRETER = re.compile(rb"\A#!(?:[^\n]*python[^\n]*\n|/bin/sh\n'''exec' [^\n]*
 COMMAND = re.compile(rb"^from (\S+) import (\S+)$.*^ *sys\.exit\((.+)\(\)\)$", re.MULTILINE | re.DOTALL)
 
 
-class NoAnswer(Exception):
-    """A tool that did not end in time, which is neither a refusal nor an installation."""
-
-
 @dataclass(frozen=True)
 class Answer:
     """The refusal of a tool or None, the files that it installed, and files of the environment that it changed."""
@@ -49,6 +45,17 @@ class Answer:
     def read(cls, line):
         """Return an answer that was kept."""
         return cls(line[0], frozenset(tuple(one) for one in line[1]), tuple(line[2]))
+
+
+class NoAnswer(Exception):
+    """A signal ended a tool, such as SIGKILL at its time limit. This is not a refusal of the package."""
+
+
+def refusal(tool, status, text):
+    """Return the refusal of a tool with this exit status and output, None if it accepts, or raise NoAnswer."""
+    if status < 0:
+        raise NoAnswer(f"{tool} ended with {signal.Signals(-status).name}: {text.strip()[-600:]}")
+    return (text.strip()[-600:] or f"exit status {status}") if status else None
 
 
 def fetched(work):
@@ -122,23 +129,20 @@ class Tools:
 
     def verify(self, path):
         """Return findings (severity, code, text), or the text of an error that is not about the package."""
-        words = ["wheel", "verify", "--json", "--manifest", "built-in", str(path)]
+        words = ["wheel", "verify", "--json", "--manifest", "built-in", path]
+        result = run([self.rockpack, *words], self.work, os.environ, SECONDS)
+        if result.status == 2 and "neither a wheel nor an sdist" in " ".join(result.err.replace("│", " ").split()):
+            return [("error", "usage", result.err.strip(), None, None)], result.err
+        if result.status not in (0, 1):
+            return None, result.problem
         try:
-            result = subprocess.run([str(self.rockpack), *words], capture_output=True, text=True, timeout=SECONDS, cwd=self.work, errors="replace")
-        except subprocess.TimeoutExpired:
-            return None, f"no answer in {SECONDS} s"
-        if result.returncode == 2 and "neither a wheel nor an sdist" in " ".join(result.stderr.replace("│", " ").split()):
-            return [("error", "usage", result.stderr.strip(), None, None)], result.stderr
-        if result.returncode not in (0, 1):
-            return None, f"exit status {result.returncode}: {result.stderr}"
-        try:
-            findings = json.loads(result.stdout)["findings"]
+            findings = json.loads(result.out)["findings"]
         except (ValueError, KeyError):
-            return None, f"no JSON: {result.stdout[:600]}{result.stderr}"
-        return [(one["severity"], one["code"], one["what"], one["member"], one["detail"]) for one in findings], result.stderr
+            return None, f"no JSON: {result.out[:600]}{result.err}"
+        return [(one["severity"], one["code"], one["what"], one["member"], one["detail"]) for one in findings], result.err
 
     def ask(self, tool, path):
-        """Give the package to one tool, with a new environment if it installs. May raise NoAnswer."""
+        """Give the package to one tool, with a new environment if it installs; may raise NoAnswer."""
         target, log = self.work / f"{tool}.out", self.work / f"{tool}.log"
         shutil.rmtree(target, ignore_errors=True)
         installs = tool in INSTALLERS
@@ -152,13 +156,10 @@ class Tools:
             words = {"tool": tool, "file": str(path), "target": str(target), "log": str(log)}
             self.worker.stdin.write(json.dumps(words) + "\n")
             self.worker.stdin.flush()
-            status = json.loads(self.worker.stdout.readline())
-            if status == -signal.SIGKILL:
-                raise NoAnswer(f"{tool}: no answer in time")
-            text = log.read_text(errors="replace")
-        refusal = (text.strip()[-600:] or f"exit status {status}") if status else None
-        if not installs or refusal:
-            return Answer(refusal)
+            status, text = json.loads(self.worker.stdout.readline()), log.read_text(errors="replace")
+        reason = refusal(tool, status, text)
+        if not installs or reason:
+            return Answer(reason)
         after = tree(target)
         new = frozenset((path, digest) for path, digest in after.items() if path not in self.before)
         harm = tuple(sorted(path for path, digest in self.before.items() if after.get(path) != digest))
@@ -170,13 +171,10 @@ class Tools:
             place = f"http://127.0.0.1:{self.server.server_address[1]}/{path.relative_to(self.work).as_posix()}"
         words = ["pip", "install", "--no-index", "--no-deps", "--no-config", "--quiet", "--no-build-isolation", "--link-mode", "copy"]
         # uv's cache knows the interpreter; each package has a new path, so uv reads it anew.
-        command = [str(self.bin / "uv"), *words, "--cache-dir", str(self.work / "cache"), "--python", str(target / "bin" / "python"), place]
+        command = [self.bin / "uv", *words, "--cache-dir", self.work / "cache", "--python", target / "bin" / "python", place]
         keep = {"PATH": os.environ["PATH"], "UV_PYTHON_DOWNLOADS": "never", "HOME": str(self.work), "LANG": "C.UTF-8"}
-        try:
-            result = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, env=keep, cwd=self.work, errors="replace")
-        except subprocess.TimeoutExpired as error:
-            raise NoAnswer(f"{tool}: no answer in {SECONDS} s") from error
-        return result.returncode, result.stderr
+        result = run(command, self.work, keep, SECONDS)
+        return result.status, result.err
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):

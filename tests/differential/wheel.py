@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import archive
 from archive import Member
+from registry import changed
 
 INFO = "demo-1.0.dist-info"
 FILE = "demo-1.0-py3-none-any.whl"
@@ -70,11 +71,7 @@ class Wheel:
     def to_bytes(self):
         """Return the bytes of the wheel."""
         text = "\n".join(self.rows()) + "\n"
-        for change in self.record_changes:
-            text = change(text)
-            # Further changes need a text.
-            if not isinstance(text, str):
-                break
+        text = changed(text, self.record_changes)
         members = list(self.members)
         if text is not None:
             data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
@@ -82,7 +79,4 @@ class Wheel:
         members += self.after_record
         # Another change may have removed members since the order was made.
         order = [index % len(members) for index in self.order] if self.order else None
-        content = archive.to_bytes(members, self.end, order)
-        for change in self.byte_changes:
-            content = change(content)
-        return content
+        return changed(archive.to_bytes(members, self.end, order), self.byte_changes)

@@ -2,8 +2,8 @@
 """Runs pip, installer, zipfile, tarfile, packaging and twine, each case in a forked process, without starting Python
 again.
 
-Reads lines of JSON (tool, file, target, log) and answers each with the exit status, or a negative signal: SIGKILL after
-the time limit. Started by `tools.py`.
+Reads lines of JSON (tool, file, target, log) and answers each with the exit status, or with the negative number of a
+signal: SIGKILL at the time limit. Started by `tools.py`.
 """
 
 import hashlib

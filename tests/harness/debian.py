@@ -15,11 +15,11 @@ BUILD_PACKAGES = ("cmake", "g++", "hipcc", "ninja-build", "python3-dev")
 
 def _require(tool):
     if not tool.is_file():
-        raise NotRun(f"{tool.parent} has no {tool.name}: give the directory of the tools")
+        raise NotRun(f"{tool.parent} has no {tool.name}: give its directory with --tools")
 
 
 def ensure_tree(name, tools, work):
-    """Return the artifact tree of that name, made by make-artifacts if it is missing."""
+    """Return the artifact tree `name` (MODE-SIZE, such as kpack-small); make-artifacts makes it if it is missing."""
     tree = work / "trees" / name
     if tree.is_dir():
         return tree
@@ -27,7 +27,7 @@ def ensure_tree(name, tools, work):
     mode, size = name.split("-")
     tree.parent.mkdir(parents=True, exist_ok=True)
     partial = tree.with_name(f"{name}.partial")
-    # A killed run leaves a part, which would be taken for a new tree's.
+    # Files that a killed run left would mix with those of the new tree.
     shutil.rmtree(partial, ignore_errors=True)
     result = run([tools / "make-artifacts", "--out", partial, "--mode", mode, "--size", size,
                   "--cache", work / "cache"], work, machine())
@@ -41,7 +41,7 @@ def ensure_tree(name, tools, work):
 def ensure_root(tools, work):
     """Return the Debian root, made by make-root if it is missing."""
     if os.geteuid() != 0:
-        raise NotRun("make-root needs root rights")
+        raise NotRun("make-root needs root rights: run the test as root")
     if platform.machine() != "x86_64":
         raise NotRun("Debian's ROCm is for x86_64")
     _require(tools / "make-root")
@@ -56,7 +56,7 @@ def ensure_root(tools, work):
 
 
 def ensure_copy(root, name, packages):
-    """Return a copy of a root with more Debian packages, made if it is missing or has others."""
+    """Return a copy of a root with more Debian packages. It is made again if it was made with other packages."""
     copy = Root(root.work / name, root.tools, root.work)
     names = " ".join(sorted(packages))
     stamp = copy.path / "installed"

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Starting programs: on this machine, and in the Debian root."""
 
+import contextlib
+import os
 import signal
 import subprocess
 from dataclasses import dataclass
@@ -8,6 +10,7 @@ from pathlib import Path
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 TIME_LIMIT = 3600  # seconds for one program; only a hang reaches it
+PATIENCE = 5  # seconds for the end of killed programs
 
 
 @dataclass(frozen=True)
@@ -32,27 +35,56 @@ class Result:
 
 
 def start(command, cwd, env=None, **options):
-    """Start a program with a clean environment and no input; its output is piped."""
+    """Start a program with a clean environment and no input; its output is piped.
+
+    It leads a session, so that `kill` also ends the programs that it starts.
+    """
     environment = {"PATH": PATH, "LANG": "C.UTF-8", "ROCKPACK_NO_CACHE": "1", **(env or {})}
     return subprocess.Popen(
         [str(part) for part in command], cwd=cwd, env=environment, stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **options)
 
 
-def wait(process):
-    """Wait for a program that `start` started. One over the time limit is killed, so its result has SIGKILL."""
+def wait(process, limit=TIME_LIMIT):
+    """Wait for a program that `start` started, until it and all programs with its output have ended.
+
+    After `limit` seconds they are killed, and the status is that of SIGKILL.
+    """
     try:
-        out, err = process.communicate(timeout=TIME_LIMIT)
+        out, err = process.communicate(timeout=limit)
+        status = process.returncode
     except subprocess.TimeoutExpired:
-        process.kill()
-        out, err = process.communicate()
+        out, err = kill(process)
+        # The program can have ended well: then only a program that it started was late.
+        status = -signal.SIGKILL
+    except BaseException:
+        # Ctrl+C at a terminal does not reach another session.
+        kill(process)
+        raise
     texts = (text.decode("utf-8", "replace") for text in (out, err))
-    return Result(tuple(process.args), process.returncode, *texts)
+    return Result(tuple(process.args), status, *texts)
 
 
-def run(command, cwd, env=None, **options):
-    """Run a program to its end."""
-    return wait(start(command, cwd, env, **options))
+def run(command, cwd, env=None, limit=TIME_LIMIT, **options):
+    """Run a program to its end, or to the time limit."""
+    return wait(start(command, cwd, env, **options), limit)
+
+
+def kill(process):
+    """Kill a program that `start` started, and the programs of its group; return the output.
+
+    `make-root` and `env` replace themselves with the program that they run, so it has their process ID.
+    """
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    try:
+        return process.communicate(timeout=PATIENCE)
+    except subprocess.TimeoutExpired as late:
+        # A program in another group, such as a daemon, keeps the pipes open.
+        process.stdout.close()
+        process.stderr.close()
+        process.wait()
+        return late.output or b"", late.stderr or b""
 
 
 class Root:
@@ -62,14 +94,14 @@ class Root:
         self.path, self.tools, self.work = path, tools, work
 
     def inside(self, path):
-        """Return the path in the root of something below the work directory."""
+        """Return the path of a file below the work directory, as programs in the root see it."""
         return "/w/" + Path(path).relative_to(self.work).as_posix()
 
     def start(self, command, home, env=None):
         """Start a program; `home`, below the work directory, takes its caches."""
         temporary = home / "tmp"
         temporary.mkdir(parents=True, exist_ok=True)
-        # make-root sets HOME and PATH, so `env` sets them again inside of the root.
+        # make-root replaces HOME and PATH, so the variables are set by the program `env`, inside the root.
         settings = {
             "HOME": self.inside(home), "TMPDIR": self.inside(temporary),
             "PIP_NO_CACHE_DIR": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_ROOT_USER_ACTION": "ignore",
@@ -84,9 +116,3 @@ class Root:
         """Run a program in the root to its end."""
         result = wait(self.start(command, home, env))
         return Result(tuple(map(str, command)), result.status, result.out, result.err)
-
-
-def kill(process):
-    """Kill a program that `start` started. (make-root and similar programs replace themselves by it.)"""
-    process.send_signal(signal.SIGKILL)
-    process.communicate()

@@ -55,6 +55,7 @@ def sha256(path):
     return digest.hexdigest()
 
 
+# Differences in a description; the others are only counted.
 SHOWN = 8
 
 

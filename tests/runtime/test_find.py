@@ -131,28 +131,31 @@ class Find(unittest.TestCase):
         self.assertTrue(Path(library[1]).name.startswith("libc.so"), library)
         self.assertEqual(self.ask("find_program('sh')")[2], "system")
 
-    def test_finds_programs_not_console_scripts(self) -> None:
+    def test_finds_programs_of_packages(self) -> None:
         hipcc = ["hipcc", "_rocm_sdk_core/bin/hipcc", "package", "rocm-sdk-core"]
         self.assertEqual(self.ask("find_program('hipcc')"), hipcc)
         arch = self.ask("find_program('offload-arch')")
         self.assertEqual(arch[1], "_rocm_sdk_core/lib/llvm/bin/offload-arch")
         self.assertEqual(self.ask("find_program('lld')")[1], "_rocm_sdk_core/lib/llvm/bin/lld")
-        error = self.error_of("find_program('rocminf')")
+        error = self.error_of("find_program('rocminf')", PATH=str(Path(sys.executable).parent))
         self.assertIn("no program 'rocminf' was found; did you mean 'rocminfo'?", error)
+
+    def test_a_console_script_of_this_python_is_no_program(self) -> None:
         scripts = self.layout.top / "scripts"
         scripts.mkdir()
-        (scripts / "only").write_bytes(support.SAYS_WHERE)
-        (scripts / "only").chmod(0o755)
-        answer = self.ask("find_program('only')", PATH=str(scripts))
-        self.assertEqual(answer[1:3], [f"{scripts}/only", "system"])
+        (scripts / "only-a-script").write_bytes(support.SAYS_WHERE)
+        (scripts / "only-a-script").chmod(0o755)
+        call = "find_program('only-a-script')"
+        answer = ["only-a-script", f"{scripts}/only-a-script", "system", None]
+        self.assertEqual(self.ask(call, PATH=str(scripts)), answer)
+        # The answer of sysconfig is replaced: a test must not write to the true directory.
         code = (
-            "import sysconfig; original = sysconfig.get_path\n"
-            f"places = {{'scripts': {str(scripts)!r}}}\n"
-            "sysconfig.get_path = lambda name: places.get(name) or original(name)\n"
-            "import rocm_sdk; rocm_sdk.find_program('only')"
+            f"import sysconfig; sysconfig.get_path = lambda *_: {str(scripts)!r}\n"
+            f"import rocm_sdk; rocm_sdk.{call}"
         )
         result = self.layout.run("-c", code, PATH=str(scripts))
-        self.assertIn("no program 'only' was found", result.stderr)
+        self.assertEqual(result.returncode, 1, result.stdout)
+        self.assertIn("no program 'only-a-script' was found", result.stderr)
 
     def test_bitcode_of_the_newest_compiler_wins(self) -> None:
         for name in ("ocml", "ocml.bc"):
