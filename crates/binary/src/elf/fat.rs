@@ -16,6 +16,7 @@ use super::error::ElfError;
 use super::facts::ElfFacts;
 use super::header::{Section, read_bytes};
 use super::info::{ElfInfo, ElfKind, inspect};
+use super::ranges::Claim;
 use crate::fat::{ADDRESS_OFFSET, FatError, RECORD_SIZE, Records, check_record};
 use crate::{Machine, ReadAt};
 use base::names::offload::{BUNDLES, MARKER, RECORDS};
@@ -151,14 +152,19 @@ fn section(
 }
 
 fn is_alone(info: &ElfInfo, file: &impl ReadAt, section: &Section) -> bool {
-    let is_whole_section =
-        |start: u64, end: u64| start == section.offset && end == section.file_end();
-    let mut claims = info.claims(file);
-    // The section's own claim; an equal second claim belongs to another table.
-    if let Some(at) = claims.iter().position(|claim| is_whole_section(claim.start, claim.end)) {
-        claims.remove(at);
-    }
+    let claims = claims_without(info, file, &[(section.offset, section.file_end())]);
     !claims.iter().any(|claim| claim.start < section.file_end() && section.offset < claim.end)
+}
+
+/// Returns the claims without one of each range: an equal second claim belongs to another table.
+fn claims_without(info: &ElfInfo, file: &impl ReadAt, ranges: &[(u64, u64)]) -> Vec<Claim> {
+    let mut claims = info.claims(file);
+    for range in ranges {
+        if let Some(at) = claims.iter().position(|claim| (claim.start, claim.end) == *range) {
+            claims.remove(at);
+        }
+    }
+    claims
 }
 
 fn record(

@@ -4,7 +4,7 @@
 use object::elf;
 
 use super::pages::Pages;
-use super::{FatElf, names};
+use super::{FatElf, claims_without, names};
 use crate::ReadAt;
 use crate::elf::builder::{ElfBuilder, round_up};
 use crate::elf::header::{SECTION_SIZE, Section, Segment};
@@ -93,12 +93,10 @@ fn tail_offset(fat: &FatElf, file: &impl ReadAt, names_index: usize) -> u64 {
     let table = info.header.as_ref().map_or(info.file_len, |header| header.sections_at);
     let table_end = table.saturating_add(info.sections.len() as u64 * SECTION_SIZE);
     let start = table.min(names.offset);
-    let is_own = |from: u64, to: u64| {
-        [(table, table_end), (names.offset, names.file_end())].contains(&(from, to))
-    };
-    let claims = info.claims(file).into_iter().filter(|claim| !is_own(claim.start, claim.end));
+    let moved = [(table, table_end), (names.offset, names.file_end())];
+    let claims = claims_without(info, file, &moved);
     let loads = info.loads().map(Segment::file_end);
-    let used = claims.map(|claim| claim.end).chain(loads).max().unwrap_or(0);
+    let used = claims.iter().map(|claim| claim.end).chain(loads).max().unwrap_or(0);
     let is_last = table_end.max(names.file_end()) == info.file_len;
     if is_last && used <= start { start } else { info.file_len }
 }
