@@ -32,7 +32,7 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
         publish::warn_of_public(Code::IndexRefused, summary.attested);
     }
     for (path, error) in &summary.skipped {
-        let text = format!("`{path}` is broken and was left out: {}", with_causes(error));
+        let text = format!("`{path}` was left out: {}", with_causes(error));
         ui::show_problems(&Problem::warning(Code::IndexRefused, text).into());
     }
     print(&summary_text(args, &summary))

@@ -1,7 +1,7 @@
 //! `rockpack help versions`.
 
 use std::io::Write;
-use std::process::Command;
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use base::regular;
@@ -119,9 +119,9 @@ fn date(args: &VersionsArgs) -> Result<Date, Failure> {
 }
 
 fn checked_out() -> Option<String> {
-    let output = Command::new("git").args(["rev-parse", "HEAD"]).output().ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    (output.status.success() && !text.trim().is_empty()).then(|| text.trim().to_owned())
+    let commit = projects::git_in(Path::new("."), &["rev-parse", "HEAD"]).ok()?;
+    let commit = String::from_utf8(commit).ok()?;
+    Some(commit.trim().to_owned()).filter(|commit| !commit.is_empty())
 }
 
 fn append(versions: &Versions, product: &str) -> Result<(), Failure> {

@@ -166,6 +166,37 @@ pub fn emptied(old: &Vec<u8>, marker: &[u8]) -> Vec<u8> {
     new
 }
 
+/// Moves the names of sections behind the section headers, and gives their bytes to a second
+/// section.
+fn with_shared_names(mut file: Vec<u8>) -> Vec<u8> {
+    let number = |bytes: &[u8]| usize::from_le_bytes(bytes[..8].try_into().unwrap());
+    let mut headers = file.split_off(number(&file[40..]));
+    let last = headers.len() - 64;
+    let (offset, size) = (number(&headers[last + 24..]), number(&headers[last + 32..]));
+    let names = file.split_off(offset)[..size].to_vec();
+    file.resize(offset.next_multiple_of(8), 0);
+    let (table, place) = (file.len(), file.len() + headers.len() + 64);
+    headers[last + 24..last + 32].copy_from_slice(&place.to_le_bytes());
+    let second = [&[0, 0, 0, 0, 1, 0, 0, 0], &headers[last + 8..]].concat();
+    headers.extend(second);
+    file[40..48].copy_from_slice(&table.to_le_bytes());
+    file[60] += 1;
+    [file, headers, names].concat()
+}
+
+#[test]
+fn keeps_a_section_that_shares_the_names_of_sections() {
+    let old = with_shared_names(Library::of_two_units().bytes());
+    let new = emptied(&old, b"marker");
+    let shared = |file: &Vec<u8>, from_end: usize| {
+        let elf = goblin::elf::Elf::parse(file).unwrap();
+        let section = &elf.section_headers[elf.section_headers.len() - from_end];
+        file[section.file_range().unwrap()].to_vec()
+    };
+    // The last section of the new file is the marker.
+    assert_eq!(shared(&new, 2), shared(&old, 1));
+}
+
 #[test]
 fn without_room_for_a_header_the_pages_become_zeros_that_take_no_memory() {
     let code = bundle(&[("gpu90", code(0x21, (3 << 20) - 99))]);

@@ -185,6 +185,15 @@ pub enum IndexError {
     Write(#[source] io::Error),
 }
 
+impl IndexError {
+    fn of_package(dir: &Path, path: &RelPath, error: PackageError) -> Self {
+        match error.into_io() {
+            Ok(source) => Self::Read { path: dir.to_owned(), source },
+            Err(source) => Self::Broken { path: path.clone(), source },
+        }
+    }
+}
+
 /// Updates the index of `dir`, or leaves it unchanged after an error. Packages pass no gate.
 pub fn write(dir: &Path, layout: Layout, time: Option<Timestamp>) -> Result<Summary, IndexError> {
     write_with(dir, &Options { layout, time, ..Options::default() }, None)

@@ -66,18 +66,36 @@ mod tests {
         assert_eq!((plan.format, plan.version.as_str()), (FORMAT, "7.2.0"));
     }
 
-    #[test]
-    fn refuses_an_unknown_text() {
+    fn with_member(member: &str) -> String {
         let distribution = r#"{"package": "a", "name": "a", "form": "wheel", "directory": "dist",
             "module": "a", "compression": "default", "metadata": {"summary": "", "license": "MIT",
             "author": "", "requires_python": "", "keywords": [], "classifiers": [],
             "urls": [], "requires_dist": [], "provides_extra": []}, "entry_points": {},
-            "members": [{"path": "a/b", "step": "render", "text": ["x", 1], "size": 2, "rule": ""}],
-            "licenses": [], "absent": []}"#;
-        let plan =
-            PLAN.replace("\"distributions\": []", &format!("\"distributions\": [{distribution}]"));
-        let said = refused(&plan);
+            "members": [MEMBER], "licenses": [], "absent": []}"#;
+        let distribution = distribution.replace("MEMBER", member);
+        PLAN.replace("\"distributions\": []", &format!("\"distributions\": [{distribution}]"))
+    }
+
+    #[test]
+    fn refuses_an_unknown_text() {
+        let member =
+            r#"{"path": "a/b", "step": "render", "text": ["x", 1], "size": 2, "rule": ""}"#;
+        let said = refused(&with_member(member));
         assert!(said.ends_with("`a/b` needs text 1, and the plan has 0 texts"), "{said}");
+    }
+
+    #[test]
+    fn refuses_unknown_fields_of_members() {
+        for step in [
+            r#""step": "directory""#,
+            r#""step": "link", "target": "c""#,
+            r#""step": "copy", "source": {"artifact": "a_lib_generic", "base": "b", "path": "c"}"#,
+        ] {
+            let member = format!(r#"{{"path": "a/b", {step}, "size": 0, "rule": ""}}"#);
+            Plan::read(&with_member(&member)).unwrap();
+            let error = refused(&with_member(&member.replace("\"size\"", "\"mode\": 7, \"size\"")));
+            assert!(error.contains("unknown field `mode`"), "{error}");
+        }
     }
 
     #[test]

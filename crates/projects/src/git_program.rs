@@ -9,6 +9,9 @@ use base::address::redacted;
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     /// git is not installed.
+    #[error("the program `git` is not in PATH")]
+    Absent,
+    /// git cannot be started.
     #[error("cannot start git")]
     Start(#[source] io::Error),
     /// git failed.
@@ -40,13 +43,16 @@ const OTHER_REPOSITORY: [&str; 8] = [
 ];
 
 /// Runs git without a terminal; returns standard output.
-pub fn git<W: AsRef<OsStr>>(words: &[W]) -> Result<Vec<u8>, GitError> {
+pub(crate) fn git<W: AsRef<OsStr>>(words: &[W]) -> Result<Vec<u8>, GitError> {
     let mut command = Command::new("git");
     command.args(words).env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C").stdin(Stdio::null());
     for name in OTHER_REPOSITORY {
         command.env_remove(name);
     }
-    let done = command.output().map_err(GitError::Start)?;
+    let done = command.output().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => GitError::Absent,
+        _ => GitError::Start(error),
+    })?;
     if done.status.success() {
         return Ok(done.stdout);
     }
@@ -66,7 +72,7 @@ fn message(output: &str) -> String {
 
 /// Runs git in a checkout. It neither starts programs from the repository's
 /// configuration nor writes anything.
-pub(crate) fn git_in(checkout: &Path, words: &[&str]) -> Result<Vec<u8>, GitError> {
+pub fn git_in(checkout: &Path, words: &[&str]) -> Result<Vec<u8>, GitError> {
     let fixed =
         ["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
     let mut arguments: Vec<&OsStr> = vec![OsStr::new("-C"), checkout.as_os_str()];

@@ -86,7 +86,7 @@ pub use compilers::Missing;
 pub use confined::{Holds, holds};
 pub use content::{CheckoutContent, Named, Repository};
 pub use draft::{Draft, draft};
-pub use git_program::GitError;
+pub use git_program::{GitError, git_in};
 pub use lock::Lock;
 pub use runner::run as run_confined;
 pub use snapshot::{Snapshot, snapshots};

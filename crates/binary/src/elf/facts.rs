@@ -2,7 +2,7 @@ use object::elf::{self, DynamicTag};
 use serde::{Deserialize, Serialize};
 
 use super::error::ElfError;
-use super::info::{ElfInfo, ElfKind, inspect};
+use super::info::{ElfInfo, ElfKind, read_any};
 use super::stack::ExecutableStack;
 use crate::Machine;
 use crate::ReadAt;
@@ -65,10 +65,10 @@ pub struct VersionNeed {
     pub versions: Vec<String>,
 }
 
-/// Reads the facts; `None` if the file is not ELF.
+/// Reads the facts, for any processor; `None` if the file is not ELF.
 pub fn facts(file: &(impl ReadAt + ?Sized)) -> Result<Option<ElfFacts>, ElfError> {
-    match inspect(file) {
-        Ok(info) => info.facts().map(Some),
+    match read_any(file, ElfInfo::facts) {
+        Ok(facts) => Ok(Some(facts)),
         Err(ElfError::NotElf) => Ok(None),
         Err(error) => Err(error),
     }

@@ -2,7 +2,7 @@ use super::forbidding_libraries;
 use crate::elf::{self, ElfError, ElfFacts, ElfInfo, Import, ReadAt};
 use crate::{Binary, BinaryError};
 
-/// Reads like [`crate::read()`], for any processor and with symbols that any policy forbids.
+/// Reads like [`crate::read()`], with symbols that any policy forbids.
 pub fn facts(file: &(impl ReadAt + ?Sized)) -> Result<Option<Binary>, BinaryError> {
     match elf::read_any(file, |info| facts_of(info, file)) {
         Ok(facts) => Ok(Some(Binary::Elf(Box::new(facts)))),

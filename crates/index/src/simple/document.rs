@@ -157,12 +157,17 @@ impl Files {
             .map(|(_, version)| version.as_str())
             .filter(|version| listed.insert(*version))
             .collect();
-        json::project(&self.name, &versions, &self.files)
+        let has_provenance = self.has_provenance();
+        json::line(&json::project(&self.name, &versions, has_provenance, self.files.iter()))
     }
 
     /// Renders HTML.
     pub fn html(&self) -> String {
-        page::entries(&self.name, &self.files)
+        page::entries(&self.name, self.has_provenance(), &self.files)
+    }
+
+    fn has_provenance(&self) -> bool {
+        self.files.iter().any(|file| file.provenance().is_some())
     }
 }
 

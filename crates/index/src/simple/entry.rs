@@ -212,9 +212,9 @@ fn is_metadata(value: &Value) -> bool {
     }
 }
 
-/// Version of the API that a page with these files needs: 1.3 for provenance.
-pub(super) fn version(files: &[IndexedFile]) -> &'static str {
-    if files.iter().any(|file| file.provenance().is_some()) { "1.3" } else { "1.1" }
+/// Version of the API that a page needs: 1.3 for provenance.
+pub(super) fn version(has_provenance: bool) -> &'static str {
+    if has_provenance { "1.3" } else { "1.1" }
 }
 
 /// Normalized project and version from a file name.

@@ -1,10 +1,11 @@
 //! JSON pages (PEP 691, with sizes, times and versions of PEP 700, provenance of PEP 740).
 
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-use super::entry::{IndexedFile, version};
+use super::entry::version;
 
 /// Mark of pages of this program; PEP 691 reserves a leading `_` for private use.
 pub(super) const MARK: &str = r#""_generator":"rockpack""#;
@@ -18,8 +19,8 @@ struct Meta {
 }
 
 impl Meta {
-    fn new(files: &[IndexedFile]) -> Self {
-        Self { api_version: version(files), generator: "rockpack" }
+    fn new(has_provenance: bool) -> Self {
+        Self { api_version: version(has_provenance), generator: "rockpack" }
     }
 }
 
@@ -30,29 +31,43 @@ struct Root<'a> {
 }
 
 #[derive(Serialize)]
-struct Project<'a> {
+struct Project<'a, F: Iterator<Item: Serialize> + Clone> {
     meta: Meta,
     name: &'a str,
     versions: &'a [&'a str],
-    files: &'a [IndexedFile],
+    #[serde(serialize_with = "one_by_one")]
+    files: F,
+}
+
+fn one_by_one<F: Iterator<Item: Serialize> + Clone, S: Serializer>(
+    files: &F,
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    to.collect_seq(files.clone())
 }
 
 pub(super) fn root<'a>(projects: impl Iterator<Item = &'a str>) -> serde_json::Result<String> {
     line(&Root {
-        meta: Meta::new(&[]),
+        meta: Meta::new(false),
         projects: projects.map(|name| BTreeMap::from([("name", name)])).collect(),
     })
 }
 
 /// Keeps the order of files and versions.
-pub(super) fn project(
-    name: &str,
-    versions: &[&str],
-    files: &[IndexedFile],
-) -> serde_json::Result<String> {
-    line(&Project { meta: Meta::new(files), name, versions, files })
+pub(super) fn project<'a>(
+    name: &'a str,
+    versions: &'a [&'a str],
+    has_provenance: bool,
+    files: impl Iterator<Item: Serialize> + Clone + 'a,
+) -> impl Serialize + 'a {
+    Project { meta: Meta::new(has_provenance), name, versions, files }
 }
 
-fn line(page: &impl Serialize) -> serde_json::Result<String> {
+pub(super) fn line(page: &impl Serialize) -> serde_json::Result<String> {
     serde_json::to_string(page).map(|text| text + "\n")
+}
+
+pub(super) fn write_line(mut to: impl Write, page: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut to, page)?;
+    to.write_all(b"\n")
 }

@@ -1,6 +1,7 @@
 //! Page layout of an index.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
 use std::rc::Rc;
 
 use super::entry::IndexedFile;
@@ -15,8 +16,8 @@ pub(super) struct Pages<'a> {
     pub(super) entries: Vec<RelPath>,
 }
 
-/// Makes the text when the page is written: all of them are larger than the list of packages.
-type Render<'a> = Box<dyn Fn() -> serde_json::Result<String> + 'a>;
+/// Writes the text of a page, an entry at a time: all of them are larger than the list of packages.
+pub(super) type Render<'a> = Box<dyn Fn(&mut dyn Write) -> io::Result<()> + 'a>;
 
 type Directory = Option<RelPath>;
 
@@ -49,8 +50,8 @@ impl<'a> Pages<'a> {
             let files_of_json = Rc::clone(&files);
             self.add(
                 &place,
-                Box::new(move || Ok(page::files(&for_html, name, &files, &[]))),
-                Box::new(move || project_json(&for_json, name, &files_of_json)),
+                Box::new(move |to| page::files(&for_html, name, &files, &[], to)),
+                Box::new(move |to| project_json(&for_json, name, &files_of_json, to)),
             )?;
             links.push((place, name));
         }
@@ -116,7 +117,7 @@ impl<'a> Pages<'a> {
             self.entries.insert(0, place.clone());
         }
         let page = place.clone();
-        let html = move || Ok(page::files(&page, "Packages", &top, &links));
+        let html = move |to: &mut dyn Write| page::files(&page, "Packages", &top, &links, to);
         self.pages.push((place, Box::new(html)));
         Ok(())
     }
@@ -143,7 +144,7 @@ impl<'a> Pages<'a> {
         let place = joined(directory, "index.html")?;
         let (page, title) = (place.clone(), text(directory).to_owned());
         let files = ordered(files);
-        let html = move || Ok(page::files(&page, &title, &files, &[]));
+        let html = move |to: &mut dyn Write| page::files(&page, &title, &files, &[], to);
         self.pages.push((place.clone(), Box::new(html)));
         self.entries.push(place.clone());
         Ok(place)
@@ -183,7 +184,7 @@ impl<'a> Pages<'a> {
 }
 
 fn ready<'a>(text: String) -> Render<'a> {
-    Box::new(move || Ok(text.clone()))
+    Box::new(move |to| to.write_all(text.as_bytes()))
 }
 
 struct Indexes<'a> {
@@ -212,13 +213,18 @@ impl<'a> Indexes<'a> {
     }
 }
 
-fn project_json(page: &RelPath, name: &str, files: &[&Listed]) -> serde_json::Result<String> {
+fn project_json(
+    page: &RelPath,
+    name: &str,
+    files: &[&Listed],
+    to: &mut dyn Write,
+) -> io::Result<()> {
     let mut listed = BTreeSet::new();
     let versions = files.iter().map(|file| file.package.version.as_str());
     let versions: Vec<&str> = versions.filter(|version| listed.insert(*version)).collect();
-    let entries: Vec<IndexedFile> =
-        files.iter().map(|file| IndexedFile::from_listed(page, file)).collect();
-    json::project(name, &versions, &entries)
+    let has_provenance = files.iter().any(|file| file.provenance.is_some());
+    let entries = files.iter().map(|file| IndexedFile::from_listed(page, file));
+    json::write_line(to, &json::project(name, &versions, has_provenance, entries))
 }
 
 fn is_group(directory: &RelPath) -> bool {
@@ -263,8 +269,11 @@ fn distinct<'a>(files: &[&'a Listed]) -> Result<Vec<&'a Listed>, IndexError> {
 
 fn by_project<'a>(files: &[&'a Listed]) -> BTreeMap<&'a str, Vec<&'a Listed>> {
     let mut projects: BTreeMap<&str, Vec<&Listed>> = BTreeMap::new();
-    for file in ordered(files) {
+    for &file in files {
         projects.entry(&file.package.project).or_default().push(file);
+    }
+    for files in projects.values_mut() {
+        files.sort_by_cached_key(|file| file.order());
     }
     projects
 }
@@ -278,9 +287,7 @@ fn by_directory(files: &[Listed]) -> BTreeMap<Directory, Vec<&Listed>> {
 }
 
 fn ordered<'a>(files: &[&'a Listed]) -> Vec<&'a Listed> {
-    let mut files = files.to_vec();
-    files.sort_by_cached_key(|file| (file.package.project.clone(), file.order()));
-    files
+    by_project(files).into_values().flatten().collect()
 }
 
 fn versions(files: &[&Listed]) -> String {

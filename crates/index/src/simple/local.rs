@@ -52,7 +52,7 @@ pub fn packages(dir: &Path) -> Result<Vec<Local>, IndexError> {
     let patches = files.patches();
     for path in &files.packages {
         let mut local = Local::read(&dir.join(path.as_str()))
-            .map_err(|source| IndexError::Broken { path: path.clone(), source })?;
+            .map_err(|error| IndexError::of_package(dir, path, error))?;
         local.provenance = provenance(dir, path, local.sha256())?;
         let patches = patches.get(path.as_str()).into_iter().flatten();
         local.patches = patches.map(|patch| dir.join(patch.as_str())).collect();

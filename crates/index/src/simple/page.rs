@@ -1,6 +1,7 @@
 //! HTML pages (PEP 503, PEP 592, PEP 714, PEP 740).
 
 use std::fmt::Write as _;
+use std::io::{self, Write};
 
 use super::entry::{IndexedFile, version};
 use super::link::link;
@@ -14,28 +15,38 @@ const STYLE: &str = ":root{color-scheme:light dark}\
 body{font:15px/1.7 system-ui,sans-serif;margin:2rem auto;max-width:64rem;padding:0 1rem;overflow-wrap:anywhere}\
 small{opacity:.65;margin-left:.6em}code{font-size:.93em}";
 
+const END: &str = "</body>\n</html>\n";
+
 fn page(title: &str, version: &str, body: &str) -> String {
+    head(title, version) + body + END
+}
+
+fn head(title: &str, version: &str) -> String {
     let title = escape(title);
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{MARK}\n\
          <meta name=\"pypi:repository-version\" content=\"{version}\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
-         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{body}</body>\n</html>\n"
+         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
     )
 }
 
+/// Writes an entry at a time: a flat page lists all files of a directory.
 pub(super) fn files(
     place: &RelPath,
     title: &str,
     files: &[&Listed],
     pages: &[(RelPath, String)],
-) -> String {
-    let files: Vec<IndexedFile> =
-        files.iter().map(|file| IndexedFile::from_listed(place, file)).collect();
-    let mut body: String = files.iter().map(anchor).collect();
-    for (target, text) in pages {
-        let _ = writeln!(body, "<a href=\"{}\">{}</a><br>", link(place, target), escape(text));
+    to: &mut dyn Write,
+) -> io::Result<()> {
+    let has_provenance = files.iter().any(|file| file.provenance.is_some());
+    to.write_all(head(title, version(has_provenance)).as_bytes())?;
+    for file in files {
+        to.write_all(anchor(&IndexedFile::from_listed(place, file)).as_bytes())?;
     }
-    page(title, version(&files), &body)
+    for (target, text) in pages {
+        writeln!(to, "<a href=\"{}\">{}</a><br>", link(place, target), escape(text))?;
+    }
+    to.write_all(END.as_bytes())
 }
 
 pub(super) fn list(place: &RelPath, title: &str, pages: &[(RelPath, String, String)]) -> String {
@@ -49,7 +60,7 @@ pub(super) fn list(place: &RelPath, title: &str, pages: &[(RelPath, String, Stri
         let _ =
             writeln!(body, "<a href=\"{}\">{}</a>{about}<br>", link(place, target), escape(text));
     }
-    page(title, version(&[]), &body)
+    page(title, version(false), &body)
 }
 
 /// PEP 503 requires links to directories; elsewhere links name the file, since object stores have
@@ -65,18 +76,18 @@ pub(super) fn projects(place: &RelPath, title: &str, pages: &[(RelPath, &str)]) 
             escape(name)
         );
     }
-    page(title, version(&[]), &body)
+    page(title, version(false), &body)
 }
 
-pub(super) fn entries(title: &str, files: &[IndexedFile]) -> String {
-    page(title, version(files), &files.iter().map(anchor).collect::<String>())
+pub(super) fn entries(title: &str, has_provenance: bool, files: &[IndexedFile]) -> String {
+    page(title, version(has_provenance), &files.iter().map(anchor).collect::<String>())
 }
 
 pub(super) fn links<'a>(title: &str, links: impl Iterator<Item = (String, &'a str)>) -> String {
     let line = |(url, text): (String, &str)| {
         format!("<a href=\"{}\">{}</a><br>\n", escape(&url), escape(text))
     };
-    page(title, version(&[]), &links.map(line).collect::<String>())
+    page(title, version(false), &links.map(line).collect::<String>())
 }
 
 fn anchor(entry: &IndexedFile) -> String {

@@ -1,6 +1,6 @@
 //! Ordered, atomic replacement of changed files.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 
 use fs_err as fs;
@@ -23,25 +23,29 @@ impl<'a> Publication<'a> {
         Self { dir, stage, overwrite, outputs: Vec::new() }
     }
 
-    pub(super) fn put_page(&mut self, path: &RelPath, text: &str) -> Result<bool, IndexError> {
+    pub(super) fn put_page(
+        &mut self,
+        path: &RelPath,
+        write: impl Fn(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<bool, IndexError> {
         let place = self.dir.join(path.as_str());
         if !self.overwrite && place.is_file() && !is_ours(&place) {
             return Err(IndexError::Foreign { path: path.clone() });
         }
-        self.write_changed(path, text.as_bytes())
+        self.write_changed(path, write)
     }
 
+    /// Writes a file unless it has this content. Content is made twice in place of being held.
     pub(super) fn write_changed(
         &mut self,
         path: &RelPath,
-        bytes: &[u8],
+        write: impl Fn(&mut dyn Write) -> io::Result<()>,
     ) -> Result<bool, IndexError> {
-        let current = regular::read(self.dir.join(path.as_str()), bytes.len() as u64);
-        if current.is_ok_and(|current| current == bytes) {
+        if is_content(&self.dir.join(path.as_str()), &write) {
             return Ok(false);
         }
-        let mut file = self.stage.create(path)?;
-        file.write_all(bytes).map_err(IndexError::Write)?;
+        let mut file = BufWriter::new(self.stage.create(path)?);
+        write(&mut file).and_then(|()| file.flush()).map_err(IndexError::Write)?;
         self.outputs.push(path.clone());
         Ok(true)
     }
@@ -79,4 +83,30 @@ pub(super) fn is_ours(path: &Path) -> bool {
         Ok(head)
     };
     head().is_ok_and(|head| document::is_ours(&head))
+}
+
+fn is_content(path: &Path, write: impl Fn(&mut dyn Write) -> io::Result<()>) -> bool {
+    let Ok(file) = regular::open(path) else { return false };
+    let mut comparison = Comparison(BufReader::new(file));
+    let rest = write(&mut comparison).and_then(|()| comparison.0.fill_buf().map(<[u8]>::len));
+    rest.is_ok_and(|rest| rest == 0)
+}
+
+/// Fails at the first byte that differs from the file's, and behind the end of the file.
+struct Comparison(BufReader<fs::File>);
+
+impl Write for Comparison {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let read = self.0.fill_buf()?;
+        let len = read.len().min(bytes.len());
+        if read[..len] != bytes[..len] {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        self.0.consume(len);
+        Ok(len)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

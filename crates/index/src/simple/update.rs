@@ -25,6 +25,7 @@ pub(super) struct Update<'a> {
     gate: Option<&'a Gate<'a>>,
     /// Begins with METADATA, and records without the packages to delete: renamed before any page.
     publication: Publication<'a>,
+    /// Without the packages that were looked up; at the end, those that are gone.
     old: State,
     new: State,
     /// New and changed packages.
@@ -79,7 +80,7 @@ impl<'a> Update<'a> {
         self.summary.projects =
             listed.iter().map(|file| &file.package.project).collect::<BTreeSet<_>>().len();
         for (path, text) in self.records_without(&removed)? {
-            self.publication.write_changed(&path, &text)?;
+            self.publication.write_changed(&path, |to| to.write_all(&text))?;
         }
         let to_delete = self.to_delete(&removed)?;
         self.publish(&pages, &files.pages, to_delete)
@@ -141,27 +142,26 @@ impl<'a> Update<'a> {
         let public = self.options.public.as_ref();
         let url =
             public.map(|public| format!("{}/{}", public.trim_end_matches('/'), encoded(&place)));
-        self.publication.write_changed(&place, object.as_bytes())?;
+        self.publication.write_changed(&place, |to| to.write_all(object.as_bytes()))?;
         self.summary.attested += 1;
         Ok(url)
     }
 
     fn read_package(&mut self, path: &RelPath) -> Result<Option<StampedPackage>, IndexError> {
         let stamp = Stamp::read(&self.place(path)).map_err(|source| self.unreadable(source))?;
-        let remembered = self
-            .old
-            .packages
-            .get(path)
-            .filter(|old| old.stamp == Some(stamp) && self.has_metadata(path, old));
-        if let Some(stamped) = remembered {
-            return Ok(Some(stamped.clone()));
+        let remembered = self.old.packages.remove(path);
+        let is_current =
+            |old: &StampedPackage| old.stamp == Some(stamp) && self.has_metadata(path, old);
+        if let Some(stamped) = remembered.filter(is_current) {
+            return Ok(Some(stamped));
         }
         match read::package(&self.place(path)) {
             Ok((package, metadata)) => {
                 self.summary.read += 1;
                 self.read.push(self.place(path));
                 if let Some(bytes) = metadata {
-                    self.publication.write_changed(&companion(path, "metadata")?, &bytes)?;
+                    let place = companion(path, "metadata")?;
+                    self.publication.write_changed(&place, |to| to.write_all(&bytes))?;
                 }
                 Ok(Some(StampedPackage {
                     stamp: stamp.is_before(&self.began).then_some(stamp),
@@ -172,7 +172,7 @@ impl<'a> Update<'a> {
                 self.summary.skipped.push((path.clone(), source));
                 Ok(None)
             }
-            Err(source) => Err(IndexError::Broken { path: path.clone(), source }),
+            Err(error) => Err(IndexError::of_package(self.dir, path, error)),
         }
     }
 
@@ -187,12 +187,9 @@ impl<'a> Update<'a> {
 
     /// Packages last.
     fn to_delete(&self, removed: &[RelPath]) -> Result<Vec<RelPath>, IndexError> {
-        let deleted =
-            self.old.packages.iter().filter(|(path, _)| !self.new.packages.contains_key(path));
         let mut companions = BTreeSet::new();
-        for (path, _) in deleted
-            .filter(|(path, stamped)| stamped.package.metadata.is_some() && !self.is_skipped(path))
-        {
+        let has_metadata = |(_, old): &(&RelPath, &StampedPackage)| old.package.metadata.is_some();
+        for (path, _) in self.old.packages.iter().filter(has_metadata) {
             companions.insert(companion(path, "metadata")?);
         }
         for path in removed {
@@ -204,10 +201,6 @@ impl<'a> Update<'a> {
         Ok(existing.chain(removed.iter().cloned()).collect())
     }
 
-    fn is_skipped(&self, path: &RelPath) -> bool {
-        self.summary.skipped.iter().any(|(skipped, _)| skipped == path)
-    }
-
     fn publish(
         mut self,
         pages: &Pages<'_>,
@@ -215,9 +208,8 @@ impl<'a> Update<'a> {
         deleted: Vec<RelPath>,
     ) -> Result<Summary, IndexError> {
         let mut publication = self.publication;
-        for (path, text) in &pages.pages {
-            let text = text().map_err(|e| IndexError::Write(e.into()))?;
-            self.summary.pages += usize::from(publication.put_page(path, &text)?);
+        for (path, write) in &pages.pages {
+            self.summary.pages += usize::from(publication.put_page(path, write)?);
         }
         let current: BTreeSet<&RelPath> = pages.pages.iter().map(|(path, _)| path).collect();
         let obsolete = publication.ours(pages_before.iter().filter(|path| !current.contains(path)));

@@ -100,3 +100,16 @@ pub enum PackageError {
         version: Version,
     },
 }
+
+impl PackageError {
+    /// Returns the error of the system, or the fault of the package.
+    pub fn into_io(self) -> Result<io::Error, Self> {
+        let is_fault = |error: &io::Error| {
+            matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::FileTooLarge)
+        };
+        match self {
+            Self::Io(error) | Self::Wheel(OpenError::Io(error)) if !is_fault(&error) => Ok(error),
+            other => Err(other),
+        }
+    }
+}

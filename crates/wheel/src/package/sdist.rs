@@ -64,7 +64,7 @@ impl Sdist {
     ) -> io::Result<Self> {
         let mut sdist = Self::read(path, visit)?;
         if let Some(error) = sdist.broken.take() {
-            return Err(error);
+            return Err(io::Error::new(io::ErrorKind::InvalidData, error));
         }
         match sdist.faults.iter().find_map(Fault::rejection_reason) {
             Some(refusal) => Err(io::Error::new(io::ErrorKind::InvalidData, refusal)),
