@@ -16,8 +16,7 @@ pub fn families(kdl: &str, isas: usize) -> String {
     let there = kdl.lines().filter(|line| line.starts_with("isa ")).count();
     // No GPU has these numbers.
     let facts = |n| format!("parent=\"gfx9-4\" mach={:#x} wave=64 product=\"made up\"", 0x80 + n);
-    let more =
-        (there..isas).map(|n| format!("isa \"gfx{}\" \"made-up-all\" {}\n", 2000 + n, facts(n)));
+    let more = (there..isas).map(|n| format!("isa \"gfx94{n:02}\" \"made-up-all\" {}\n", facts(n)));
     more.fold(kdl.to_owned(), |text, isa| text + &isa)
 }
 
@@ -198,8 +197,8 @@ fn what_rules_name(package: &Package, made: &mut Made) {
         .map_or(home.clone(), |last| id(&last.name, Component::Lib, "generic"));
     for script in &package.scripts {
         if let ScriptTarget::Program(link) = &*script.target {
-            let program: RelPath =
-                format!("libexec/{}/{}", *package.name, link.file_name()).parse().unwrap();
+            // Beside the link, where the package's globs select it too.
+            let program: RelPath = format!("{link}-program").parse().unwrap();
             made.add(&home, link.as_str(), symlink(&link.relative_to_sibling(&program)));
             made.add(&elsewhere, program.as_str(), elf(ElfKind::Executable, None));
         }
