@@ -12,7 +12,7 @@ use base::source::{Code, Place, Problem, Problems};
 use base::text::{counted, human_size};
 use binary::BinaryKind;
 use binary::elf::ElfKind;
-use catalog::{Artifact, Catalog, CatalogEntry, EntryKind};
+use catalog::{Artifact, ArtifactId, Catalog, CatalogEntry, EntryKind};
 use manifest::{ArtifactRule, Manifest};
 
 pub(super) struct Entries<'e> {
@@ -47,9 +47,11 @@ pub(super) fn check(
     entries: &Entries<'_>,
 ) -> Problems {
     let search = Search { manifest, targets, entries, names: manifest.families.target_names() };
+    // The package of each ISA has libraries of the same artifacts, so each artifact is searched once for all packages.
+    let mut outside = BTreeMap::new();
     let mut problems = Problems::new();
     for owner in filled {
-        for apart in search.apart(catalog, owner).values() {
+        for apart in search.apart(catalog, owner, &mut outside).values() {
             problems.push(problem(owner, apart));
         }
     }
@@ -58,6 +60,14 @@ pub(super) fn check(
 
 /// Its files can name ISAs too (FHS).
 const DOCUMENTATION: &str = "share/doc/";
+
+/// Entries of an artifact in no runtime package.
+struct Outside<'a> {
+    /// Device code that a devel package has.
+    in_devel: Vec<&'a CatalogEntry>,
+    /// Device code that a line drops.
+    dropped: Vec<(&'a CatalogEntry, &'a Place)>,
+}
 
 struct Search<'a> {
     manifest: &'a Manifest,
@@ -70,7 +80,8 @@ impl<'a> Search<'a> {
     fn apart(
         &self,
         catalog: &'a Catalog,
-        owner: &'a Filled<'_>,
+        owner: &'a Filled<'a>,
+        outside: &mut BTreeMap<&'a ArtifactId, Outside<'a>>,
     ) -> BTreeMap<(&'a str, usize), Apart<'a>> {
         let mut by_cause = BTreeMap::new();
         for artifact in with_libraries(owner).into_iter().flat_map(|name| catalog.named(name)) {
@@ -78,39 +89,49 @@ impl<'a> Search<'a> {
                 continue;
             };
             let line = &line.name.place;
-            let refusals = Refusals::new(self.manifest, &owner.dist, artifact);
-            for entry in &artifact.entries {
-                let item = Item { artifact, entry };
-                if let Some(cause) = self.cause(&item, owner, &refusals) {
-                    let new = || Apart { cause, line, artifact, first: entry, files: 0, size: 0 };
-                    let apart = by_cause.entry(cause.key()).or_insert_with(new);
-                    (apart.files, apart.size) = (apart.files + 1, apart.size + entry.size());
-                }
+            let outside = outside.entry(&artifact.id).or_insert_with(|| self.outside(artifact));
+            for (entry, cause) in self.causes(outside, artifact, owner) {
+                let new = || Apart { cause, line, artifact, first: entry, files: 0, size: 0 };
+                let apart = by_cause.entry(cause.key()).or_insert_with(new);
+                (apart.files, apart.size) = (apart.files + 1, apart.size + entry.size());
             }
         }
         by_cause
     }
 
-    fn cause(
-        &self,
-        item: &Item<'_>,
-        owner: &Filled<'_>,
-        refusals: &Refusals<'a>,
-    ) -> Option<Cause<'a>> {
-        let id = &item.artifact.id;
-        if self.entries.run.contains(item) {
-            return None;
+    fn outside(&self, artifact: &'a Artifact) -> Outside<'a> {
+        let mut outside = Outside { in_devel: Vec::new(), dropped: Vec::new() };
+        for entry in &artifact.entries {
+            let item = Item { artifact, entry };
+            if self.entries.run.contains(&item) {
+                continue;
+            }
+            if self.entries.taken.contains(&item) {
+                outside.in_devel.extend((!self.isas(entry).is_empty()).then_some(entry));
+            } else if let Some(rule) = unowned::dropping(self.manifest, &item)
+                && self.is_of_a_built_target(&item)
+            {
+                outside.dropped.push((entry, &rule.glob.place));
+            }
         }
-        if self.entries.taken.contains(item) {
-            return match refusals.refusal(item.entry) {
-                Some(Refusal::Excluded(place)) if owner.dist.fits(id) => {
-                    Some(Cause::Excluded(place)).filter(|_| !self.isas(item.entry).is_empty())
-                }
+        outside
+    }
+
+    fn causes<'o>(
+        &'o self,
+        outside: &'o Outside<'a>,
+        artifact: &'a Artifact,
+        owner: &'o Filled<'a>,
+    ) -> impl Iterator<Item = (&'a CatalogEntry, Cause<'a>)> + 'o {
+        let refusals = owner.dist.fits(&artifact.id).then(|| {
+            let refusals = Refusals::new(self.manifest, &owner.dist, artifact);
+            outside.in_devel.iter().filter_map(move |entry| match refusals.refusal(entry) {
+                Some(Refusal::Excluded(place)) => Some((*entry, Cause::Excluded(place))),
                 _ => None,
-            };
-        }
-        let rule = unowned::dropping(self.manifest, item)?;
-        Some(Cause::Dropped(&rule.glob.place)).filter(|_| self.is_of_a_built_target(item))
+            })
+        });
+        let dropped = outside.dropped.iter().map(|(entry, place)| (*entry, Cause::Dropped(place)));
+        refusals.into_iter().flatten().chain(dropped)
     }
 
     fn is_of_a_built_target(&self, item: &Item<'_>) -> bool {
