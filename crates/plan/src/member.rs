@@ -29,7 +29,8 @@ pub struct Member {
 
 /// Operation that makes a file, as data; the executor matches every variant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+// In the schema, the member is closed: its own fields are no fields of a step.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(!deny_unknown_fields))]
 #[serde(tag = "step", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Step {
     /// The bytes of the source.
