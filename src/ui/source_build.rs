@@ -201,9 +201,9 @@ mod tests {
     #[test]
     fn the_verb_agrees_with_the_number_of_dependents() {
         for (dependents, expected) in [
-            (&[][..], "no such wheel"),
-            (&["`a`"], "no such wheel; `a` needs it"),
+            (&["`a`"][..], "no such wheel; `a` needs it"),
             (&["`a`", "`b`"], "no such wheel; `a`, `b` need it"),
+            (&[], "no such wheel"),
         ] {
             assert_eq!(with_dependents("no such wheel", dependents), expected);
         }

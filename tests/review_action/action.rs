@@ -188,7 +188,9 @@ impl Parser<'_> {
             name.contains('.'),
             "`{name}` is not a context value (literals are not implemented)"
         );
-        Value::Text(self.context.values.get(name).map_or_else(String::new, ToString::to_string))
+        Value::Text(
+            self.context.values.get(name).map(|text| (*text).to_owned()).unwrap_or_default(),
+        )
     }
 
     fn call(&mut self, name: &str) -> Value {
