@@ -326,3 +326,19 @@ fn branches_with_numbers_need_a_version_only_to_clone() {
     let (code, text) = run("list");
     assert_eq!(code, Some(0), "any branch is expected: {text}");
 }
+
+#[test]
+fn a_machine_without_git_needs_its_installation() {
+    let Some(dir) = place() else { return };
+    let output = Command::new(env!("CARGO_BIN_EXE_rockpack"))
+        .args(["project", "clone", "--sources", "src", "--version", "7.2.1"])
+        .current_dir(dir.path())
+        .env("NO_COLOR", "1")
+        .env("PATH", "/nowhere")
+        .output()
+        .unwrap();
+    let messages = crate::program::stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{messages}");
+    assert!(messages.contains("cannot start git"), "{messages}");
+    assert!(messages.contains("help: install git"), "{messages}");
+}

@@ -125,8 +125,29 @@ fn steps_read_the_values_that_github_fills_in() {
     assert_eq!(base(&[("github.base_ref", "main")]), "origin/main");
     assert_eq!(base(&[("github.base_ref", "main"), ("inputs.base", "v1")]), "v1");
     let names: Vec<Option<&str>> = steps.iter().map(|step| step.uses.as_deref()).collect();
-    let pinned = |uses: &&str| uses.split_once('@').is_some_and(|(_, pin)| pin.len() >= 40);
-    assert!(names.into_iter().flatten().all(|uses| pinned(&uses)));
+    let is_digit = |c: char| matches!(c, '0'..='9' | 'a'..='f');
+    for uses in names.into_iter().flatten() {
+        let (_, commit) = uses.split_once('@').unwrap();
+        assert!(commit.len() == 40 && commit.chars().all(is_digit), "{uses}");
+    }
+}
+
+#[test]
+fn the_interpreter_reads_yaml_and_conditions_like_github() {
+    let steps = action::steps(
+        "runs:\n  steps:\n    - name: 'a # b' # c\n      uses: a/b@v4 # c\n      if: inputs.a == 'x'\n",
+    );
+    let [step] = &steps[..] else { panic!("{steps:?}") };
+    assert_eq!((&*step.name, step.uses.as_deref()), ("a # b", Some("a/b@v4")));
+    assert_eq!(step.condition, "inputs.a == 'x'");
+    let runs = |condition: &str, value: &str| {
+        let values = [("inputs.a", value)].into();
+        let step = action::Step { condition: condition.to_owned(), ..Default::default() };
+        action::should_run(&step, &Context { values: &values, outcome: Outcome::Success })
+    };
+    // Inputs are texts, and every text but the empty one is true.
+    assert!(runs("inputs.a", "false") && !runs("inputs.a", "") && !runs("!inputs.a", "false"));
+    assert!(runs("inputs.a == 'X' && !failure()", "x") && !runs("inputs.a != 'X'", "x"));
 }
 
 /// A program that writes its arguments to `calls`, and prints the file `answer`.

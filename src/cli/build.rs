@@ -21,7 +21,7 @@ pub const AN_INSTALLATION: &str = "--rocm-path /opt/rocm";
 /// --catalog, only files that packages take are unpacked, and compared with the catalog.
 ///
 /// With --sources, the projects of packages.kdl are built next, each after the projects that it
-/// waits for. Their wheels, and finished wheels, must each pass `rockpack wheel verify` alone;
+/// waits for. Their wheels, and finished wheels, must each pass `rockpack wheel verify` on its own;
 /// --allow accepts findings. A project is built again only if its sources, environment, tools, or
 /// packages that it is built against changed since the build in OUT, or with --projects rebuild. If a
 /// project fails, all packages that do not wait for it are put in place, the exit status is 1, and

@@ -13,7 +13,8 @@ use super::{ContractArgs, DenyArgs};
 #[derive(Debug, Args)]
 #[command(after_long_help = CHECK_EXAMPLES)]
 pub struct CheckArgs {
-    /// Directory of the manifest, or `built-in` for the program's own [default: this directory]
+    /// Directory of the manifest, or `built-in` for the program's own [default: the current
+    /// directory]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath, help_heading = "Input")]
     pub manifest: Option<PathBuf>,
 

@@ -16,7 +16,7 @@ use super::{ArtifactArgs, CatalogArgs, DenyArgs, SetArgs};
 ///   a directory of built packages, such as `dist`,
 ///   a contract saved with `rockpack plan --contract FILE --json`, as OLD alone: only losses are shown,
 ///   INDEX@VERSION: the packages of one version on an index, an address or a directory with pages.
-/// NEW defaults to --manifest, this directory's manifest, or, with a warning, the built-in one.
+/// NEW defaults to --manifest, the current directory's manifest, or, with a warning, the built-in one.
 /// With --manifest-at, OLD is the same manifest at that git revision.
 ///
 /// Prints the verdict first: losses of users, the most dangerous first, such as libraries in no

@@ -54,8 +54,8 @@ pub struct FetchArgs {
     #[arg(long, conflicts_with_all = ["mode", "linux_amdgpu_families", "windows_amdgpu_families"])]
     pub all: bool,
 
-    /// Directory of the manifest, or `built-in` for the program's own [default: this directory,
-    /// else, with a warning, built-in]
+    /// Directory of the manifest, or `built-in` for the program's own [default: the current
+    /// directory, else, with a warning, built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath, help_heading = "Packages")]
     pub manifest: Option<PathBuf>,
 

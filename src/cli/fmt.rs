@@ -16,7 +16,7 @@ pub struct FmtArgs {
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
 
-    /// Directory of the manifest, without FILE [default: this directory]
+    /// Directory of the manifest, without FILE [default: the current directory]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
     pub manifest: Option<PathBuf>,
 

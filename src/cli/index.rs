@@ -16,21 +16,22 @@ use super::AllowArgs;
 /// Layouts:
 ///   simple  one index of all packages, DIR/simple/, for --index-url
 ///   flat    index.html in each directory that has packages, for --find-links
-///   run     DIR/{run}-{platform}/python/{group}: in each group index.html for --find-links and
+///   run     DIR/{run}-{platform}/python/{group}: in each group, index.html for --find-links and
 ///           simple/ for --index-url
-/// DIR/index.html links to all.
+/// DIR/index.html links to all of these pages.
 ///
-/// Selectors with a line `index "whl"` get further pages in `whl` below each of these places. These
-/// pages have those selectors in place of the others, and all other packages.
+/// For each line `index "NAME"` of a selector, there is one more set of pages, in NAME below each of
+/// these places. It lists the selector that requires more in place of the usual one, and all other
+/// packages.
 ///
 /// An update reads only packages whose name, size or time changed (DIR/.rockpack-index.json).
 /// Clients may read the pages during an update. Equal packages give equal pages.
 ///
-/// FILE.yanked next to a package yanks it (PEP 592); its text is the reason, unless it is `false`.
-/// Attestations (PEP 740), FILE.publish.attestation and FILE.slsa.attestation, are combined into
-/// FILE.provenance. With --public, pages link to it.
-/// Files with the same name and different content in one index are an error. New and changed
-/// packages must pass `rockpack wheel verify` alone; --allow accepts findings.
+/// FILE.yanked next to a package yanks it (PEP 592); its text is the reason. The text `false`
+/// takes a yank back. Attestations (PEP 740), FILE.publish.attestation and FILE.slsa.attestation,
+/// are combined into FILE.provenance. With --public, pages link to it.
+/// Files with the same name and different content in one index are an error. Each new or changed
+/// package must pass `rockpack wheel verify` on its own; --allow accepts findings.
 ///
 /// Exit status: 0 written, 1 a package has errors or contradicts another or its attestation, 2 usage
 /// or environment error.
@@ -50,16 +51,16 @@ pub struct IndexArgs {
     #[arg(long, value_name = "SECONDS", env = "SOURCE_DATE_EPOCH")]
     pub upload_time: Option<Timestamp>,
 
-    /// Public URL of DIR (https://), for the addresses of provenance
+    /// Public URL of DIR (https://), for the links to FILE.provenance
     #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
     pub public: Option<Address>,
 
-    /// Directory of the manifest, or `built-in` for the program's own; their `ignore` lines accept
-    /// findings [default: this directory, else built-in]
+    /// Directory of the manifest, or `built-in` for the program's own; its `ignore` lines accept
+    /// findings [default: the current directory, else built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
     pub manifest: Option<PathBuf>,
 
-    /// Remove packages with this file name from the pages, then delete them; may be repeated
+    /// Remove the packages with this file name from the pages, then delete the files; may be repeated
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub remove: Vec<PathBuf>,
 
@@ -83,7 +84,7 @@ pub enum IndexLayout {
     Simple,
     /// A page for each directory, for --find-links
     Flat,
-    /// Both, for each group of each CI run
+    /// `simple` and `flat`, in each group of each CI run
     Run,
 }
 

@@ -17,7 +17,7 @@ use super::AllowArgs;
 /// must be exactly the plan's. After a refusal, nothing is written. As with `rockpack build`,
 /// earlier packages in OUT/dist are removed if no directory has them.
 ///
-/// Each package must pass `rockpack wheel verify` alone; --allow accepts findings.
+/// Each package must pass `rockpack wheel verify` on its own; --allow accepts findings.
 ///
 /// --source-commit is for files of other programs, such as a release. Every file is listed in
 /// SHA256SUMS, and the provenance names the commit as their source, unchecked.
@@ -43,8 +43,8 @@ pub struct MergeArgs {
     #[arg(long, value_name = "COMMIT", value_hint = ValueHint::Other, help_heading = "Finished files")]
     pub source_commit: Option<Commit>,
 
-    /// Directory of the manifest, or `built-in` for the program's own; their `ignore` lines accept
-    /// findings [default: this directory, else built-in]
+    /// Directory of the manifest, or `built-in` for the program's own; its `ignore` lines accept
+    /// findings [default: the current directory, else built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
     pub manifest: Option<PathBuf>,
 

@@ -32,8 +32,8 @@ pub struct CloneArgs {
 
 #[derive(Debug, Args)]
 pub struct CheckoutArgs {
-    /// Directory of the manifest, or `built-in` for the program's own [default: this directory,
-    /// else, with a warning, built-in]
+    /// Directory of the manifest, or `built-in` for the program's own [default: the current
+    /// directory, else, with a warning, built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
     pub manifest: Option<PathBuf>,
 

@@ -21,7 +21,7 @@ use super::MakingArgs;
 /// metadata. If that includes the default target, the first kept target replaces it.
 ///
 /// With SHA256SUMS next to the packages, all listed packages must exist, and no other package that
-/// rockpack made. Each package must pass `rockpack wheel verify` alone; --allow accepts findings.
+/// rockpack made. Each package must pass `rockpack wheel verify` on its own; --allow accepts findings.
 ///
 /// Writes OUT/dist with SHA256SUMS and a provenance statement that names the source packages, in
 /// one step; if anything fails, OUT stays as it was. Packages that an earlier build recorded in OUT

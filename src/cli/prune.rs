@@ -47,8 +47,8 @@ pub struct PruneStoreArgs {
     #[arg(long, value_enum, value_name = "LAYOUT", default_value_t)]
     pub layout: PublishLayout,
 
-    /// Directory of the manifest, or `built-in` for the program's own [default: this directory,
-    /// else built-in]
+    /// Directory of the manifest, or `built-in` for the program's own [default: the current
+    /// directory, else built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
     pub manifest: Option<PathBuf>,
 

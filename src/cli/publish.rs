@@ -27,7 +27,7 @@ use super::AllowArgs;
 /// First, packages are compared with the store: equal bytes are skipped, other bytes under a name
 /// are an error. All requirements, also indirect ones in the store, must be in DIR, in the store,
 /// or named by --outside or an `outside` line, for every system and extra. Each package must pass
-/// `rockpack wheel verify` alone; --allow accepts findings.
+/// `rockpack wheel verify` on its own; --allow accepts findings.
 ///
 /// Then packages are uploaded, then METADATA of wheels (PEP 658), pages of projects (required ones
 /// first), and the page of all projects. Pages are merged, and replaced only if unchanged
@@ -65,8 +65,8 @@ pub struct PublishArgs {
     #[arg(long, value_name = "NAME")]
     pub stream: Option<String>,
 
-    /// Directory of the manifest, or `built-in` for the program's own [default: this directory,
-    /// else built-in]
+    /// Directory of the manifest, or `built-in` for the program's own [default: the current
+    /// directory, else built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
     pub manifest: Option<PathBuf>,
 
@@ -83,7 +83,7 @@ pub struct PublishArgs {
     #[arg(long, value_name = "SECONDS", env = "SOURCE_DATE_EPOCH")]
     pub upload_time: Option<Timestamp>,
 
-    /// Public address of the store (https://), for the addresses of provenance; with layout v5, the
+    /// Public address of the store (https://), for the links to FILE.provenance; with layout v5, the
     /// part before each shelf's `public`
     #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
     pub public: Option<Address>,

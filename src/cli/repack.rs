@@ -13,7 +13,7 @@ use super::set::levels;
 /// directory and RECORD are last. Signatures of RECORD are removed, with a note.
 ///
 /// An existing file with other bytes is an error. Each wheel must pass `rockpack wheel verify`
-/// alone; --allow accepts findings. If one is refused, none is written.
+/// on its own; --allow accepts findings. If one is refused, none is written.
 ///
 /// SHA256SUMS and provenance are not updated: `rockpack merge` writes them.
 ///
@@ -33,8 +33,8 @@ pub struct RepackArgs {
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub output: PathBuf,
 
-    /// Directory of the manifest, or `built-in` for the program's own; their `ignore` lines accept
-    /// findings [default: this directory, else built-in]
+    /// Directory of the manifest, or `built-in` for the program's own; its `ignore` lines accept
+    /// findings [default: the current directory, else built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
     pub manifest: Option<PathBuf>,
 

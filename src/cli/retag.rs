@@ -14,7 +14,7 @@ use super::AllowArgs;
 /// Several tags are separated by `.`: `manylinux_2_28_x86_64.linux_x86_64`. Tags that the wheel's
 /// files contradict are refused without --force. Signatures of RECORD are removed, with a warning.
 /// An existing file with other bytes is an error. Each wheel must pass `rockpack wheel verify`
-/// alone; --allow accepts findings. If a tag is refused for one wheel, none is written.
+/// on its own; --allow accepts findings. If a tag is refused for one wheel, none is written.
 ///
 /// SHA256SUMS and provenance are not updated: `rockpack merge` writes them.
 ///
@@ -38,8 +38,8 @@ pub struct RetagArgs {
     #[arg(long)]
     pub force: bool,
 
-    /// Directory of the manifest, or `built-in` for the program's own; their `ignore` lines accept
-    /// findings [default: this directory, else built-in]
+    /// Directory of the manifest, or `built-in` for the program's own; its `ignore` lines accept
+    /// findings [default: the current directory, else built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
     pub manifest: Option<PathBuf>,
 

@@ -42,8 +42,8 @@ pub struct ScanArgs {
     #[arg(long, value_parser = systems(), hide_possible_values = true, requires = "store", help_heading = "Artifacts")]
     pub system: Option<System>,
 
-    /// Directory with packages.kdl, which declares --store, or `built-in` [default: this directory,
-    /// else built-in]
+    /// Directory with packages.kdl, which declares --store, or `built-in` [default: the current
+    /// directory, else built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath, help_heading = "Artifacts")]
     pub manifest: Option<PathBuf>,
 }

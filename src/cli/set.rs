@@ -34,8 +34,8 @@ pub struct CatalogArgs {
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub struct SetArgs {
-    /// Directory of the manifest, or `built-in` for the program's own [default: this directory,
-    /// else, with a warning, built-in]
+    /// Directory of the manifest, or `built-in` for the program's own [default: the current
+    /// directory, else, with a warning, built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath, help_heading = "Input")]
     pub manifest: Option<PathBuf>,
 

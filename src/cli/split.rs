@@ -17,7 +17,7 @@ use super::MakingArgs;
 /// with code for ISAs stay whole, and are listed; with `bundle` in the line, their code is moved
 /// into archives (.kpack) in the wheels of the ISAs.
 ///
-/// Each wheel must pass `rockpack wheel verify` alone; --allow accepts findings. Writes OUT/dist
+/// Each wheel must pass `rockpack wheel verify` on its own; --allow accepts findings. Writes OUT/dist
 /// with SHA256SUMS and a provenance statement that names the source wheels, in one step; if
 /// anything fails, OUT stays as it was. Packages that an earlier run recorded in OUT are removed.
 ///

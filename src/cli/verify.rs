@@ -50,8 +50,8 @@ pub struct VerifyArgs {
     #[arg(long = "with", value_name = "PATH", value_hint = ValueHint::AnyPath, help_heading = "Input")]
     pub with: Vec<PathBuf>,
 
-    /// Directory of the manifest, or `built-in` for the program's own [default: this directory,
-    /// else built-in]
+    /// Directory of the manifest, or `built-in` for the program's own [default: the current
+    /// directory, else built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath, help_heading = "Input")]
     pub manifest: Option<PathBuf>,
 

@@ -76,7 +76,10 @@ fn clone(checkout: &CheckoutState, args: &CheckoutArgs) -> Result<(), Box<Proble
                 checkout.expected_branch.as_deref().unwrap_or_default(),
                 near.join(", ")
             ),
-            _ => "check the network and the address, or check it out by hand".to_owned(),
+            _ => error
+                .remedy()
+                .unwrap_or("check the network and the address, or check it out by hand")
+                .to_owned(),
         };
         return Err(problem.help(help).into());
     }
@@ -102,7 +105,8 @@ const NAMED: usize = 5;
 
 fn failed(error: &GitError) -> Failure {
     let problem = Problem::error(Code::Environment, with_causes(error));
-    problem.help("check the network, or check the sources out by hand").into()
+    let help = error.remedy().unwrap_or("check the network, or check the sources out by hand");
+    problem.help(help).into()
 }
 
 fn text(checkouts: &[CheckoutState], args: &CheckoutArgs) -> String {

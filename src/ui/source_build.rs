@@ -102,18 +102,18 @@ pub fn table(outcome: &Outcome, removed: &[RelPath], last_good: &[LastGood]) -> 
     text
 }
 
-/// Returns the problem of a wheel that the projects `waiting` need; `place` declares it.
+/// Returns the problem of a wheel that the projects `dependents` need; `place` declares it.
 pub fn missing(
     not_made: &NotMade,
     place: Option<&Place>,
-    waiting: &[&str],
+    dependents: &[&str],
     dest: &Path,
 ) -> Problem {
     let name = &not_made.name;
     let message = format!("the wheel `{name}` is unavailable, so nothing was built");
     let problem = Problem::error(Code::ProjectFailed, message);
     let Why::Failed { reason, log, tail } = &not_made.why else { return problem };
-    let label = format!("{reason}; {} need it", waiting.join(", "));
+    let label = with_dependents(reason, dependents);
     let problem = match place {
         Some(place) => problem.label(place, label),
         None => problem,
@@ -121,6 +121,15 @@ pub fn missing(
     match log {
         Some(log) => problem.help(ending(log, tail, dest)),
         None => problem,
+    }
+}
+
+/// Returns a reason with the projects that need the missing wheel, if any.
+fn with_dependents(reason: &str, dependents: &[&str]) -> String {
+    match dependents {
+        [] => reason.to_owned(),
+        [one] => format!("{reason}; {one} needs it"),
+        all => format!("{reason}; {} need it", all.join(", ")),
     }
 }
 
@@ -183,4 +192,20 @@ fn checkouts(outcome: &Outcome) -> String {
         }
     }
     lines.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_verb_agrees_with_the_number_of_dependents() {
+        for (dependents, expected) in [
+            (&["`a`"][..], "no such wheel; `a` needs it"),
+            (&["`a`", "`b`"], "no such wheel; `a`, `b` need it"),
+            (&[], "no such wheel"),
+        ] {
+            assert_eq!(with_dependents("no such wheel", dependents), expected);
+        }
+    }
 }

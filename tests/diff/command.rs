@@ -39,12 +39,13 @@ fn edit(dir: &Path, old: &str, new: &str) {
     fs::write(&file, packages.replacen(old, new, 1)).unwrap();
 }
 
-const EXCLUDE: (&str, &str) = (
+/// Old and new text: core also excludes the headers of clang, so that they are only in devel.
+const EXCLUDE_CLANG: (&str, &str) = (
     "    exclude \"**/cmake/**\"\n",
     "    exclude \"**/cmake/**\"\n    exclude \"lib/llvm/lib/clang/**\"\n",
 );
 
-/// Line of the difference after [`EXCLUDE`].
+/// Line of the difference after [`EXCLUDE_CLANG`].
 const MOVED: &str = "→ lib/llvm/lib/clang/22/include/stddef.h";
 
 const LOST_FILE: &str = "lib/llvm/lib/clang/22/include/stddef.h";
@@ -78,7 +79,7 @@ fn compares_a_git_revision_with_the_working_tree() {
     let same =
         diff(&dir.path().join("m"), &["--artifact-dir", "../artifacts", "--manifest-at", "main"]);
     assert_eq!(same, (Some(0), "no difference\n".to_owned(), String::new()));
-    edit(dir.path(), EXCLUDE.0, EXCLUDE.1);
+    edit(dir.path(), EXCLUDE_CLANG.0, EXCLUDE_CLANG.1);
     for (at, args) in [
         ("m", &["--artifact-dir", "../artifacts"][..]),
         (".", &["--artifact-dir", "artifacts", "--manifest", "m"]),
@@ -98,12 +99,16 @@ fn compares_a_git_revision_with_the_working_tree() {
     assert_eq!(status, Some(2));
     let unreadable = "git cannot read `packages.kdl` in `.` at the revision `nowhere`";
     assert!(words(&err).contains(unreadable), "{err}");
+    // As an option of git, `--output` would create a file in this directory.
+    let output = dir.path().join("m/x:.");
+    fs::create_dir(&output).unwrap();
     let (status, _, err) = diff(
         &dir.path().join("m"),
         &["--artifact-dir", "../artifacts", "--manifest-at=--output=x"],
     );
     assert_eq!(status, Some(2), "a revision is no option of git: {err}");
     assert!(words(&err).contains("at the revision `--output=x`"), "{err}");
+    assert_eq!(fs::read_dir(&output).unwrap().count(), 0, "git wrote a file");
 }
 
 #[test]
@@ -123,7 +128,7 @@ fn mistakes_in_the_old_manifest_name_its_revision() {
     assert!(err.contains("HEAD:packages.kdl:"), "{err}");
 }
 
-/// Main does not plan; the change repairs it, and is compared with the commit before.
+/// HEAD does not plan. The working tree repairs it and is compared with HEAD's parent.
 #[test]
 fn a_repair_is_compared_with_the_last_manifest_that_plans() {
     if !has_git() {
@@ -173,7 +178,7 @@ fn a_repair_is_compared_with_a_saved_contract() {
     let (status, out, err) = diff(dir.path(), &with_contract);
     assert_eq!(status, Some(0), "{out}{err}");
     assert!(out.starts_with("nothing lost\n"), "{out}");
-    edit(dir.path(), EXCLUDE.0, EXCLUDE.1);
+    edit(dir.path(), EXCLUDE_CLANG.0, EXCLUDE_CLANG.1);
     let (status, out, _) = diff(dir.path(), &with_contract);
     assert!(status == Some(1) && !out.starts_with("nothing lost"), "{out}");
 }
@@ -231,15 +236,14 @@ fn reports_a_missing_repository() {
     assert!(err.contains("not a git repository"), "{err}");
 }
 
-#[test]
-fn two_manifests_and_two_plans_give_the_same_difference() {
-    let dir = with_manifest();
-    let old = dir.path().join("old");
-    crate::repository::copy(&old, "");
-    edit(dir.path(), EXCLUDE.0, EXCLUDE.1);
+/// Makes the manifests `old` and `m`, which excludes clang's headers, and their plans `old.json` and
+/// `new.json`.
+fn write_plans(dir: &Path) {
+    crate::repository::copy(&dir.join("old"), "");
+    edit(dir, EXCLUDE_CLANG.0, EXCLUDE_CLANG.1);
     for (manifest, plan) in [("old", "old.json"), ("m", "new.json")] {
         let planned = rockpack(
-            dir.path(),
+            dir,
             &[
                 "plan",
                 "--artifact-dir",
@@ -251,8 +255,14 @@ fn two_manifests_and_two_plans_give_the_same_difference() {
                 manifest,
             ],
         );
-        fs::write(dir.path().join(plan), planned.stdout).unwrap();
+        fs::write(dir.join(plan), planned.stdout).unwrap();
     }
+}
+
+#[test]
+fn two_manifests_and_two_plans_give_the_same_difference() {
+    let dir = with_manifest();
+    write_plans(dir.path());
     let without_labels = |text: String| {
         let lines =
             text.lines().filter(|line| !line.starts_with("old  ") && !line.starts_with("new  "));
@@ -264,6 +274,15 @@ fn two_manifests_and_two_plans_give_the_same_difference() {
     let (_, plans, err) = diff(dir.path(), &["old.json", "new.json"]);
     assert!(words(&err).contains(LOST) && err.contains("--allow loss"), "{err}");
     assert_eq!(without_labels(plans), without_labels(manifests));
+    let (_, mixed, _) =
+        diff(dir.path(), &["--artifact-dir", "artifacts", "--manifest", "m", "old.json"]);
+    assert!(mixed.contains(MOVED), "a plan and the manifest: {mixed}");
+}
+
+#[test]
+fn a_difference_of_plans_has_every_format_and_can_be_allowed() {
+    let dir = with_manifest();
+    write_plans(dir.path());
     let (status, accepted, err) = diff(dir.path(), &["--allow", "loss", "old.json", "new.json"]);
     assert_eq!((status, &*err), (Some(0), ""), "differences are no failure");
     let first = "nothing lost except allowed losses\nallowed: users of";
@@ -281,9 +300,6 @@ fn two_manifests_and_two_plans_give_the_same_difference() {
     );
     let (_, markdown, _) = diff(dir.path(), &["--format", "markdown", "old.json", "new.json"]);
     assert!(markdown.contains("```diff\n@@ moved @@\n"), "{markdown}");
-    let (_, here, _) =
-        diff(dir.path(), &["--artifact-dir", "artifacts", "--manifest", "m", "old.json"]);
-    assert!(here.contains(MOVED), "a plan and the manifest: {here}");
 }
 
 /// A list of families applies to both sides. With a list of its own, the old side keeps the dropped
@@ -307,7 +323,7 @@ fn the_proposed_line_accepts_the_loss() {
     let dir = with_manifest();
     let old = dir.path().join("old");
     crate::repository::copy(&old, "");
-    edit(dir.path(), EXCLUDE.0, EXCLUDE.1);
+    edit(dir.path(), EXCLUDE_CLANG.0, EXCLUDE_CLANG.1);
     let line = ACCEPTING.replace('…', "headers are for devel") + "\n\npackage \"core\"";
     edit(dir.path(), "package \"core\"", &line);
     let checked = rockpack(dir.path(), &["check", "--manifest", "m"]);
@@ -318,13 +334,17 @@ fn the_proposed_line_accepts_the_loss() {
     let joined = out.split_whitespace().collect::<Vec<_>>().join(" ");
     let expected = format!("allowed: {LOST}: headers are for devel (packages.kdl:");
     assert!(joined.contains(&expected), "{out}");
-    edit(dir.path(), EXCLUDE.1, EXCLUDE.0);
+    edit(dir.path(), EXCLUDE_CLANG.1, EXCLUDE_CLANG.0);
     fs::remove_dir_all(&old).unwrap();
     fs::rename(dir.path().join("m"), &old).unwrap();
     crate::repository::copy(&dir.path().join("m"), "");
-    edit(dir.path(), EXCLUDE.0, EXCLUDE.1);
+    edit(dir.path(), EXCLUDE_CLANG.0, EXCLUDE_CLANG.1);
     edit(dir.path(), "package \"core\"", &line);
-    assert_eq!(diff(dir.path(), &compare).0, Some(1), "the line is of an earlier change");
+    assert_eq!(
+        diff(dir.path(), &compare).0,
+        Some(1),
+        "the old manifest has the line too, so it does not allow the new loss"
+    );
 }
 
 /// A renamed package is a loss, unless `renames` makes an empty package of the former name.
@@ -356,7 +376,7 @@ fn a_rename_loses_nothing_if_the_former_name_is_still_built() {
     );
 }
 
-/// Warnings are errors with `--deny-warnings`, before anything is written.
+/// With `--deny-warnings`, a warning fails the command before anything is written.
 #[test]
 fn deny_warnings_fails_plan_build_diff_and_check() {
     let dir = with_manifest();
@@ -379,6 +399,7 @@ fn deny_warnings_fails_plan_build_diff_and_check() {
     let allowed =
         rockpack(dir.path(), &["diff", "m", "m", "--artifact-dir", "artifacts", "--deny-warnings"]);
     assert_eq!(allowed.status.code(), Some(0), "only new warnings count");
+    // A deprecated SPDX identifier: a warning of `check`.
     edit(dir.path(), "license \"MIT\"", "license \"GPL-2.0\"");
     let check = ["check", "--manifest", "m"];
     let warned = rockpack(dir.path(), &check);
@@ -449,7 +470,7 @@ fn control_characters_are_escaped() {
 }
 
 /// A new warning is a line of the difference, and not repeated on standard error. A warning that the
-/// manifest accepts is neither.
+/// manifest accepts is in neither.
 #[test]
 fn reports_new_warnings() {
     let dir = with_manifest();

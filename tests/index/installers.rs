@@ -37,9 +37,9 @@ pub fn uv() -> Option<Command> {
     program("uv", &[])
 }
 
-/// Makes an index of `app` and several versions of its requirement `lib`, with an sdist of the
-/// older version, which must lose against the newer wheel. In a simple index one version is yanked;
-/// uv ignores yanks on flat pages.
+/// Makes an index of `app` and several versions of its requirement `lib`. The sdist has the older
+/// version: installers must choose the newer wheel. Version 2.0 is yanked, only in a simple index,
+/// because uv ignores yanks on flat pages.
 pub fn index_with_versions(layout: Layout) -> TempDir {
     let dir = TempDir::new().unwrap();
     wheel(dir.path(), "app", "1.0+local", &["lib"]);

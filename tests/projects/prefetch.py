@@ -213,7 +213,7 @@ python-project "example-more" {{
     dest = scene.work / "nothing"
     result = scene.build(dest, text, "--only", "core", "--only", "example-user", "--only", "example-more", sources=sources, env=env)
     messages = [f"the wheel `example-{name}` is unavailable" for name in ("four", "five")]
-    absent = [words for words in [*messages, "`example-more` need it"] if words not in result.err]
+    absent = [words for words in [*messages, "`example-more` needs it"] if words not in result.err]
     scene.check("all missing wheels are reported at once", None if result.status == 1 and not absent else f"{absent}: {result.ending}: {result.err}")
     started = [path.name for path in (dest / "logs").iterdir() if not path.name.endswith(".prefetch.log")]
     wheels = [str(path) for path in dest.rglob("*.whl")] if dest.exists() else []

@@ -27,6 +27,13 @@ pub enum GitError {
     Io(#[from] io::Error),
 }
 
+impl GitError {
+    /// Returns the remedy for a machine without git; `None` for other errors.
+    pub fn remedy(&self) -> Option<&'static str> {
+        matches!(self, Self::Start(_)).then_some("install git")
+    }
+}
+
 /// Message of a program that failed silently.
 pub const NOTHING: &str = "it said nothing";
 

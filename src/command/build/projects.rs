@@ -59,7 +59,7 @@ pub fn settings(
         keep_work: args.has_project_option(ProjectOption::KeepWork),
         unconfined: args.unconfined,
         declared: declared(manifest),
-        may_be_absent: may_be_absent(manifest, args.set.sources.as_deref())
+        may_be_absent: names_that_may_be_absent(manifest, args.set.sources.as_deref())
             .map_err(|e| environment(format!("cannot read the sources: {e}")))?,
         protected,
         trials: trials
@@ -78,8 +78,8 @@ fn absolute(option: &str, path: &Path) -> Result<PathBuf, Failure> {
 }
 
 fn python() -> PathBuf {
-    let named = std::env::var_os(PYTHON).filter(|name| !name.is_empty());
-    named.map_or_else(|| PathBuf::from("python3"), PathBuf::from)
+    let name = std::env::var_os(PYTHON).filter(|name| !name.is_empty());
+    name.map_or_else(|| PathBuf::from("python3"), PathBuf::from)
 }
 
 fn lock(args: &BuildArgs) -> Result<Option<Lock>, Failure> {
@@ -108,14 +108,17 @@ fn declared(manifest: &Manifest) -> BTreeSet<String> {
 
 /// Returns the names of native projects, and of `optional` projects without a checkout; see
 /// [`Settings::may_be_absent`].
-fn may_be_absent(manifest: &Manifest, sources: Option<&Path>) -> io::Result<BTreeSet<String>> {
+fn names_that_may_be_absent(
+    manifest: &Manifest,
+    sources: Option<&Path>,
+) -> io::Result<BTreeSet<String>> {
     let survey = sources.map(|root| projects::survey(manifest, root)).transpose()?;
-    let is_left_out = |project: &&SourceProject| {
+    let may_be_absent = |project: &&SourceProject| {
         let has_project = |sources: &Sources| sources.projects.contains_key(&project.name.value);
         project.native.is_some()
             || project.optional.is_some() && !survey.as_ref().is_some_and(has_project)
     };
-    let names = manifest.python.projects.iter().filter(is_left_out);
+    let names = manifest.python.projects.iter().filter(may_be_absent);
     Ok(names.map(|project| project.name.value.to_string()).collect())
 }
 
@@ -131,13 +134,16 @@ fn protected(args: &BuildArgs, sources: Option<&Path>) -> Vec<PathBuf> {
     paths.into_iter().flatten().chain(home).filter_map(canonical).collect()
 }
 
-/// Fails if the machine cannot build the plan's projects, or for dirty checkouts that must be
-/// clean.
+/// Fails if the machine or the destination lacks something that a project needs, or if a checkout that
+/// must be clean is dirty. Notes projects that the build skips, because their compiler is missing.
 pub fn check(args: &BuildArgs, plan: &Plan, settings: &Settings) -> Result<(), Failure> {
     clean::check(args, plan, settings)?;
     let missing = projects::check(plan, settings, &args.output).map_err(|e| failure_of(&e))?;
     for (project, program) in missing {
-        ui::tell(&format!("note: {project} will not be built: {program} does not exist"));
+        ui::tell(&format!(
+            "note: {project} will not be built: {program} does not exist; install it, or name \
+             another program with --variable"
+        ));
     }
     Ok(())
 }
@@ -198,6 +204,7 @@ fn missing_restriction(walls: &Walls) -> Option<&'static str> {
             "confines only the file access of project builds, not network and signals (Landlock, \
              Linux 6.7 and 6.12): they can connect anywhere and end programs",
         ),
+        // With `Writing`, the filters refuse sockets of the network.
         Holds::Writing | Holds::Network => Some(
             "does not confine signals and abstract sockets of project builds (Landlock, Linux \
              6.12): they can end programs, including this one",
@@ -227,8 +234,8 @@ fn report_overridden_variables(plan: &Plan) {
     }
 }
 
-/// Builds the projects, and puts the wheels in place. `from_artifacts` are the inputs and packages
-/// that the same build has made already: provenance and checksums list them too.
+/// Builds the projects, and puts the wheels in place. `from_artifacts` has the packages that this
+/// build has made of artifacts, and their inputs: provenance and checksums list them too.
 pub fn build(
     args: &BuildArgs,
     manifest: &Manifest,
@@ -240,7 +247,9 @@ pub fn build(
     report_overridden_variables(plan);
     // Makes this process the parent of programs that left their process group, which otherwise
     // keep running after the build.
+    // A failure only means that they do.
     let _ = cleanup::adopt_orphans();
+    // As for edited wheels: these are only some packages of a set.
     let gate = gate::for_command(check::Command::Edit, manifest, &args.set.allow);
     let result = projects::build(plan, settings, &args.output, &gate, &|event| {
         ui::source_build::tell_of(&event);
@@ -295,8 +304,8 @@ pub fn failure_of(error: &ProjectError) -> Failure {
                         the environment";
             problem.help(help).into()
         }
-        ProjectError::Checkout(_) => {
-            let help = "check that `git -C DIRECTORY status` works";
+        ProjectError::Checkout(git) => {
+            let help = git.remedy().unwrap_or("check that `git -C DIRECTORY status` works");
             problem.help(help).into()
         }
         ProjectError::Stage(_) | ProjectError::Io(_) => problem.into(),
