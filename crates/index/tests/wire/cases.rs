@@ -14,6 +14,9 @@ pub const SECRETS: [&str; 5] =
 /// Text of answers, which no error repeats.
 pub const ECHO: &str = "ECHOED-SECRET-FILE";
 
+/// In an outcome that no case accepts: a fetch left wrong bytes, or failed and left a file.
+pub const WRONG_FILE: &str = "WRONG-FILE";
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
     S3,
@@ -171,8 +174,11 @@ impl Case {
         format!("{}/{operation:?}/{phase:?}/{}", group.name(), fault.name)
     }
 
-    /// What the outcome lacks.
+    /// Returns the requirement that the outcome does not meet.
     pub fn unmet(&self, outcome: &str) -> Option<String> {
+        if outcome.contains(WRONG_FILE) {
+            return Some("it leaves a wrong file".to_owned());
+        }
         if outcome.contains(ECHO) {
             return Some("it repeats an answer".to_owned());
         }
