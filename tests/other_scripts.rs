@@ -52,7 +52,7 @@ fn each_line_of_the_table_works_on_the_demo() {
     }
     for path in [
         "artifacts/base_lib_generic.tar.zst",
-        "one/base_lib_generic.tar.zst",
+        "artifacts-gfx942/base_lib_generic.tar.zst",
         "archives/base_lib_generic.tar.zst",
         "out/dist/index.html",
         "out/dist/simple/index.html",
