@@ -208,7 +208,7 @@ fn compares_with_a_saved_contract() {
         (("find-library \"rpp\"\n", ""), "find_library does not know 1 name now: rpp"),
         (
             ("alias \"lib/libroctx64.so\" ", "alias "),
-            "1 library (0 B) is in no package now: lib/libroctx64.so",
+            "1 library is in no package now: lib/libroctx64.so",
         ),
     ] {
         let texts = losses(&[edit]);

@@ -67,9 +67,11 @@ fn is_wide(text: &str) -> bool {
 fn text(group: &Group, things: &Things, most: usize) -> String {
     let Group { kind, of, to, .. } = group;
     let (count, size) = (things.names.len(), human_size(things.size));
+    // A contract has no sizes, and empty files need none.
+    let extent = if things.size == 0 { String::new() } else { format!(" ({size})") };
     let (list, verb) = (shown(&things.names, most), if count == 1 { "is" } else { "are" });
     let absent =
-        |what: &str| format!("{} ({size}) {verb} in no package now: {list}", counted(count, what));
+        |noun: &str| format!("{}{extent} {verb} in no package now: {list}", counted(count, noun));
     match kind {
         LossKind::Libraries => absent("library"),
         LossKind::Programs => absent("program"),
@@ -98,7 +100,7 @@ fn text(group: &Group, things: &Things, most: usize) -> String {
         LossKind::Elsewhere => {
             let noun = if things.libraries == count { "library" } else { "file" };
             format!(
-                "users of only `{of}` lose {} ({size}), now in `{to}`: {list}",
+                "users of only `{of}` lose {}{extent}, now in `{to}`: {list}",
                 counted(count, noun)
             )
         }
