@@ -18,7 +18,7 @@ use rockpack_index::publish::{self, Form, Layout, Mirror, Retention};
 use rockpack_index::store::{self, Access, Body, Bucket, Headers, Named, Options};
 use tempfile::TempDir;
 
-use crate::cases::{Case, Group, Operation, Phase};
+use crate::cases::{Case, Group, Operation, Phase, WRONG_FILE};
 use crate::faults::Must;
 use crate::server::{FILE, OLD, SIDECAR, WHEEL, another, wheel};
 
@@ -205,8 +205,9 @@ fn index_fetch(bucket: &Arc<dyn Bucket>, dir: &Path) -> Result<(), String> {
     let fetched = fetch_pinned(&files, dir).map(drop).map_err(messages);
     match (std::fs::read(dir.join(WHEEL)), &fetched) {
         (Ok(bytes), Ok(())) if bytes == wheel() => fetched,
+        // A failed fetch leaves no file.
         (Err(_), Err(_)) => fetched,
-        (content, _) => Err(format!("{fetched:?}, and the file is {content:?}")),
+        (content, _) => Err(format!("{WRONG_FILE}: {fetched:?}, and the file is {content:?}")),
     }
 }
 
