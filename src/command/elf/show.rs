@@ -29,10 +29,10 @@ pub fn run(args: &ShowArgs) -> Result<(), Failure> {
     if args.json {
         return json(&facts);
     }
-    let inherited = elf::own_violations(&file).map_err(|error| elf_failure(&error))?;
+    let violations = elf::own_violations(&file).map_err(|error| elf_failure(&error))?;
     // Without the program headers if `object` cannot parse them: the facts do not need them.
     let tables = headers::read(&file).ok();
-    print(&text(&facts, tables.as_ref(), &inherited))
+    print(&text(&facts, tables.as_ref(), &violations))
 }
 
 fn json(facts: &impl Serialize) -> Result<(), Failure> {
@@ -67,7 +67,7 @@ fn pe_text(facts: &PeFacts) -> String {
     table.to_string()
 }
 
-fn text(facts: &ElfFacts, tables: Option<&Headers>, inherited: &[Violation]) -> String {
+fn text(facts: &ElfFacts, tables: Option<&Headers>, violations: &[Violation]) -> String {
     let mut table = Table::new([Column::left().of(12)]).spaced(1);
     let mut line = |name: &str, value: &str| table.row([name, &printable(value)]);
     line("kind", kind(facts.kind));
@@ -93,7 +93,7 @@ fn text(facts: &ElfFacts, tables: Option<&Headers>, inherited: &[Violation]) -> 
     if let Some(tables) = tables.filter(|tables| !tables.segments.is_empty()) {
         text += &segments(tables);
     }
-    for violation in inherited {
+    for violation in violations {
         let _ = writeln!(text, "violates {violation}");
     }
     text
@@ -158,7 +158,7 @@ fn kind(kind: ElfKind) -> &'static str {
         ElfKind::Core => "core dump",
         ElfKind::CodeObject => "GPU code object",
         ElfKind::DebugOnly => "separate debug information",
-        ElfKind::Foreign => "ELF file for another kind of machine",
+        ElfKind::Foreign => "ELF file for a machine that rockpack does not support",
     }
 }
 
