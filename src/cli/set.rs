@@ -99,11 +99,11 @@ pub struct SetArgs {
     #[arg(long, value_name = "CODE", value_parser = OF_SET, hide_possible_values = true, help_heading = "Packages")]
     pub allow: Vec<Code>,
 
-    /// Compression of wheel members: store (none), fast, default or max [default: default, with all `compression` lines of packages.kdl; a given level leaves only those with `store`]
+    /// Compression of wheel members: store (none), fast, default or max [default: default, with all `compression` lines of packages.kdl; with this option, only the lines with `store` apply]
     #[arg(long, value_name = "LEVEL", value_parser = levels(), hide_possible_values = true, help_heading = "Compression")]
     compression: Option<Compression>,
 
-    /// Deflate the members of wheels
+    /// Undo an earlier --no-wheel-compression; --compression sets the level
     #[arg(long, hide = true, action = ArgAction::SetTrue, overrides_with = "no_wheel_compression", help_heading = "Compression")]
     wheel_compression: bool,
 
@@ -231,10 +231,20 @@ mod tests {
         assert_eq!(parse(&[yes, "--xz-preset", "2"]).xz_preset, Some(2));
         assert_eq!(parse(&["--xz-preset", "0"]).xz_preset, Some(0));
         assert_eq!((parse(&[yes, no]).xz_preset, parse(&[no, yes]).xz_preset), (None, Some(6)));
-        assert_eq!(
-            parse(&["--linux-amdgpu-families", "gfx942; gfx1100,"]).linux_families.unwrap(),
-            ["gfx942", "gfx1100"]
-        );
-        assert_eq!(parse(&["--linux-amdgpu-families", " ,"]).linux_families, None);
+        let both = ["--no-wheel-compression", "--compression", "max"];
+        let both =
+            ["rockpack", "build", "--artifact-dir", "a", "--dest-dir", "d"].iter().chain(&both);
+        assert_eq!(Cli::try_parse_from(both).unwrap_err().kind(), ErrorKind::ArgumentConflict);
+    }
+
+    #[test]
+    fn lists_of_families_accept_both_separators_and_may_be_empty() {
+        let parse = |list: &str| {
+            let base = ["rockpack", "plan", "--artifact-dir", "a", "--linux-amdgpu-families", list];
+            let Command::Plan(args) = Cli::parse_from(base).command else { panic!() };
+            args.set.request(None, None).linux_families
+        };
+        assert_eq!(parse("gfx942; gfx1100,").unwrap(), ["gfx942", "gfx1100"]);
+        assert_eq!(parse(" ,"), None);
     }
 }

@@ -15,7 +15,7 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
     let sources = inputs::manifest::files(args.manifest.as_deref())?;
     let manifest = inputs::manifest::decode(&sources)?;
     ui::show_problems(&manifest.warnings());
-    ui::show_problems(&inputs::manifest::missing_includes(&manifest));
+    ui::show_problems(&inputs::manifest::files_not_included(&manifest));
     if ui::has_denied() {
         return Err(Failure::Reported);
     }

@@ -26,13 +26,13 @@ pub fn read(directory: Option<&Path>) -> Result<Manifest, Failure> {
     let sources = sources(directory)?;
     ui::show_manifest_name(label(&sources.0));
     let manifest = decode(&sources)?;
-    ui::show_problems(&missing_includes(&manifest));
+    ui::show_problems(&files_not_included(&manifest));
     Ok(manifest)
 }
 
-/// Warns of KDL files next to included ones that look like a part of packages.kdl, but that no
-/// `include` line names.
-pub fn missing_includes(manifest: &Manifest) -> Problems {
+/// Returns a warning for each KDL file next to included ones that looks like a part of packages.kdl, but
+/// that no `include` line names.
+pub fn files_not_included(manifest: &Manifest) -> Problems {
     let mut problems = Problems::new();
     let home = manifest.sources.first().and_then(Source::file).map(Path::new);
     let Some(home) = home.and_then(Path::parent) else { return problems };
@@ -41,7 +41,8 @@ pub fn missing_includes(manifest: &Manifest) -> Problems {
     let directories: BTreeSet<&Path> = included.iter().filter_map(|file| file.parent()).collect();
     // The directory of packages.kdl itself can have KDL files of other programs.
     for directory in directories.into_iter().filter(|directory| *directory != home) {
-        // An unreadable directory has no warning: its included files were read by their names.
+        // No warning for a directory that cannot be listed: opening the included files in it by name
+        // needs no listing.
         let names = base::directory::names(directory).unwrap_or_default();
         for path in names.into_iter().map(|name| directory.join(name)) {
             if !included.contains(&path) && is_part_of_packages(&path) {
@@ -55,7 +56,8 @@ pub fn missing_includes(manifest: &Manifest) -> Problems {
     problems
 }
 
-/// Returns whether a KDL file has nodes, and packages.kdl knows all of them. A ledger has others.
+/// Returns whether a file is KDL and has at least one node, and only nodes of packages.kdl
+/// (`VOCABULARY[0]`). A ledger (`diff --ledger`) has other nodes.
 fn is_part_of_packages(path: &Path) -> bool {
     let is_kdl = path.extension().is_some_and(|extension| extension == "kdl");
     let text = is_kdl.then(|| regular::read(path, kdl::MOST_BYTES).ok()).flatten();
@@ -101,8 +103,11 @@ fn built_in_text(path: &RelPath) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Decodes a manifest with a reader of its other files. Fails if packages have no families.kdl, or if a
-/// script starts an undefined function.
+/// Decodes a manifest, and reads its other files with `read`.
+///
+/// # Errors
+/// If a manifest with packages has no families.kdl, or if a `script` line names a function that its
+/// template does not define.
 pub fn decode_with(
     (packages, families): &(Source, Source),
     read: &dyn Fn(&RelPath) -> Result<String, String>,
@@ -156,7 +161,8 @@ pub fn files(directory: Option<&Path>) -> Result<(Source, Source), Failure> {
         .ok_or_else(|| Problem::error(Code::Environment, no_manifest()).help(MANIFEST_HELP).into())
 }
 
-/// Reads the manifest without messages, for commands that need little of it.
+/// Reads the manifest without printing its name and warnings: these commands use only a few of its lines
+/// (stores, streams), so most warnings would not concern them.
 pub fn read_without_messages(directory: Option<&Path>) -> Result<Manifest, Failure> {
     decode(&find_files(directory)?.unwrap_or_else(built_in))
 }
@@ -176,7 +182,8 @@ fn find_files(directory: Option<&Path>) -> Result<Option<(Source, Source)>, Fail
         }
         Some(name) if name.as_os_str() == BUILT_IN => Ok(Some(built_in())),
         Some(directory) => read_directory(directory).map(Some),
-        // An unreadable manifest is an error: no other replaces it.
+        // `symlink_metadata`, because a link to nothing or an unreadable file must be an error, not a
+        // reason to use the built-in manifest.
         None if Path::new(builtin::PACKAGES.0).symlink_metadata().is_ok() => {
             read_directory(Path::new(".")).map(Some)
         }
@@ -212,7 +219,8 @@ fn read_directory(directory: &Path) -> Result<(Source, Source), Failure> {
     ))
 }
 
-/// Reads a KDL file at `place`, which messages call `path`.
+/// Reads a KDL file at `place`. Problems in its text and a missing file name `path`; other errors of
+/// reading name `place`.
 ///
 /// A file over the limit has no help: no other path is a remedy.
 pub fn kdl_file(
@@ -221,7 +229,11 @@ pub fn kdl_file(
     help: impl FnOnce() -> String,
 ) -> Result<Source, Failure> {
     let bytes = place.and_then(|place| regular::read(place, kdl::MOST_BYTES)).map_err(|e| {
-        let problem = Problem::error(Code::Environment, e.to_string());
+        let message = match e.kind() {
+            ErrorKind::NotFound => format!("{} is missing", path.display()),
+            _ => e.to_string(),
+        };
+        let problem = Problem::error(Code::Environment, message);
         match e.kind() {
             ErrorKind::FileTooLarge => Failure::Problems(problem.into()),
             _ => problem.help(help()).into(),

@@ -74,19 +74,20 @@ fn refuses_archives_in_only_one_of_lock_file_and_run() {
     );
     let lock = fs::read_to_string(dir.join("rockpack.lock")).unwrap();
     let text = refused(dir, 1, &["artifact", "fetch", &address, "-o", "all", "--locked"]);
-    assert!(text.contains("is missing in rockpack.lock") && text.contains("gfx1100"), "{text}");
-    // Without --locked it is added; later commands use the entries that they need.
+    assert!(text.contains("is missing from rockpack.lock") && text.contains("gfx1100"), "{text}");
+    // Without --locked, the missing archives are added; later commands use the entries that they need.
     done(dir, &["artifact", "fetch", &address, "-o", "all", "--lock", "rockpack.lock"]);
     let extended = fs::read_to_string(dir.join("rockpack.lock")).unwrap();
     assert!(
         extended.len() > lock.len()
+            // The last row has no comma.
             && lock.lines().all(|line| extended.contains(line.trim_end_matches(',')))
     );
     done(
         dir,
         &[&["build", "--artifact-dir", &*address, "-o", "o", "--locked"], &family[..]].concat(),
     );
-    // A plan for one family needs no entries of others, in any directory.
+    // A plan for one family ignores entries of others, whose archives the directory lacks.
     done(dir, &[&["plan", "--artifact-dir", "one", "--locked"], &family[..]].concat());
     let text = refused(dir, 1, &["plan", "--artifact-dir", "one", "--locked"]);
     assert!(text.contains("gfx1100") && text.contains("but the directory lacks"), "{text}");

@@ -44,14 +44,17 @@ fn request_and_artifacts_are_of_one_system() {
             })
             .problem()
     };
-    let help = "  help: remove the option, or give artifacts of that system\n";
+    let help = |system| format!("  help: remove --system, or give artifacts for {system}\n");
     assert_eq!(
         asked(&windows, Some(System::Linux), None),
-        format!("--system linux: the binaries of the artifacts are for windows\n{help}")
+        format!("--system linux: the binaries of the artifacts are for windows\n{}", help("linux"))
     );
     assert_eq!(
         asked(&linux, Some(System::Windows), None),
-        format!("--system windows: the binaries of the artifacts are for linux\n{help}")
+        format!(
+            "--system windows: the binaries of the artifacts are for linux\n{}",
+            help("windows")
+        )
     );
     let help = "  help: remove the tag: rockpack computes it from the binaries\n";
     assert_eq!(

@@ -9,9 +9,12 @@ use base::source::{Code, Problem, Problems, Source};
 
 pub(super) const MANIFEST: &str = "artifact_manifest.txt";
 
-pub(super) const BUILD_FLAGS: &str = "share/therock/therock_manifest.json";
-pub(super) const BUILD_TARGETS: &str = "share/therock/dist_info.json";
-pub(super) const BUILD_VERSION: &str = ".info/version";
+/// File of a build with its mode and the version of its packages.
+pub const BUILD_FLAGS: &str = "share/therock/therock_manifest.json";
+/// File of a build with its own list of GPUs.
+pub const BUILD_TARGETS: &str = "share/therock/dist_info.json";
+/// File of a build with the version of ROCm.
+pub const BUILD_VERSION: &str = ".info/version";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Storage {

@@ -39,7 +39,9 @@ mod xz_index;
 
 pub use checksum::SIDECAR;
 pub use directory::{Directory, archives};
-pub use layout::{archive_names, archive_of, sidecar_of};
+pub use layout::{
+    BUILD_FLAGS, BUILD_TARGETS, BUILD_VERSION, archive_names, archive_of, sidecar_of,
+};
 pub use lock::{LOCK_FORMAT, Lock, LockedArchive, SavedLock, Taken};
 pub use names::names;
 pub use needed::{Demand, Missing, Needed};

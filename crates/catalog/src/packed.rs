@@ -155,7 +155,7 @@ impl Demands {
         let Some(locked) = &self.lock else { return Ok(None) };
         let archive = locked.lock.get(key);
         if archive.is_none() && locked.exact {
-            let message = format!("`{key}` is missing in {}", locked.file);
+            let message = format!("`{key}` is missing from {}", locked.file);
             let problem = Problem::error(Code::NotAsLocked, message);
             return Err(problem.help("run without --locked to add missing archives"));
         }

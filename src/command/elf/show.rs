@@ -67,7 +67,7 @@ fn pe_text(facts: &PeFacts) -> String {
     table.to_string()
 }
 
-fn text(facts: &ElfFacts, tables: Option<&Headers>, inherited: &[Violation]) -> String {
+fn text(facts: &ElfFacts, tables: Option<&Headers>, violations: &[Violation]) -> String {
     let mut table = Table::new([Column::left().of(12)]).spaced(1);
     let mut line = |name: &str, value: &str| table.row([name, &printable(value)]);
     line("kind", kind(facts.kind));
@@ -93,7 +93,7 @@ fn text(facts: &ElfFacts, tables: Option<&Headers>, inherited: &[Violation]) -> 
     if let Some(tables) = tables.filter(|tables| !tables.segments.is_empty()) {
         text += &segments(tables);
     }
-    for violation in inherited {
+    for violation in violations {
         let _ = writeln!(text, "violates {violation}");
     }
     text
@@ -158,7 +158,7 @@ fn kind(kind: ElfKind) -> &'static str {
         ElfKind::Core => "core dump",
         ElfKind::CodeObject => "GPU code object",
         ElfKind::DebugOnly => "separate debug information",
-        ElfKind::Foreign => "ELF file for another kind of machine",
+        ElfKind::Foreign => "ELF file for a machine that rockpack does not support",
     }
 }
 

@@ -115,7 +115,7 @@ codes! {
     OverlayNotRequired "overlay-not-required" "A package overlays a package that it does not require."
 
     PathTooLong "path-too-long" "An installed path is longer than its system allows."
-    OtherSystem "other-system" "The artifacts, --system and the platform tag are for different systems."
+    OtherSystem "other-system" "Artifacts, options or the platform tag are for different systems, or for two where one is needed."
 
     // Artifact directory.
     UnreadableArtifact "unreadable-artifact" "A file or directory of the artifact directory cannot be read."
@@ -140,7 +140,7 @@ codes! {
     TagTooNew "tag-too-new" "The platform tag is newer than the manifest allows."
     TagContradicted "tag-contradicted" "The files need a newer system than the platform tag promises." @Packages
     ImpossibleName "impossible-name" "A name is invalid after its placeholders are filled in."
-    UnknownTarget "unknown-target" "No family or ISA has this name."
+    UnknownTarget "unknown-target" "No family or ISA has this name, or the build's own list of GPUs lacks it."
     MissingTarget "missing-target" "A requested family or ISA has no artifact."
     MissingArtifact "missing-artifact" "The package takes an artifact or component that does not exist."
     MatchesNothing "matches-nothing" "The rule matches nothing."

@@ -8,8 +8,9 @@ use super::image::Image;
 use super::version::{PeVersion, version};
 use crate::{Machine, ReadAt};
 
-/// The largest files have a few hundred.
-const MOST_IMPORTS: usize = 4096;
+/// Limit of DLLs in one table, so that a damaged file cannot make the reader run for long; real files
+/// have at most a few hundred.
+const MOST_LIBRARIES: usize = 4096;
 
 /// Role of a PE file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -20,7 +21,7 @@ pub enum PeKind {
     Library,
     /// Started as a process, with or without a console.
     Program,
-    /// Any other subsystem: drivers, EFI programs.
+    /// Any other subsystem, such as `IMAGE_SUBSYSTEM_NATIVE` or EFI.
     Native,
 }
 
@@ -37,7 +38,7 @@ pub struct PeFacts {
     pub name: Option<String>,
     /// DLLs loaded at start, in order.
     pub imports: Vec<String>,
-    /// DLLs loaded at their first call.
+    /// DLLs loaded at the first call of one of their functions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub delayed: Vec<String>,
     /// Version in the resources.
@@ -72,7 +73,7 @@ fn kind<R: ?Sized>(image: &Image<'_, R>) -> PeKind {
     }
 }
 
-/// "Export Directory Table".
+/// Returns the file's own name in its "Export Directory Table".
 fn own_name<R: ReadAt + ?Sized>(image: &Image<'_, R>) -> Result<Option<String>, PeError> {
     let Some((address, from)) = image.directory(pe::IMAGE_DIRECTORY_ENTRY_EXPORT) else {
         return Ok(None);
@@ -99,26 +100,28 @@ pub(super) struct PeTable {
 
 /// Reads the import directory, then the delay-load directory.
 pub(super) fn tables<R: ReadAt + ?Sized>(image: &Image<'_, R>) -> Result<Vec<PeTable>, PeError> {
-    // The loader stops at the first entry that lacks one of the two.
+    // The loader stops at the first entry without a name or without `FirstThunk`.
     let read = |entry: &pe::ImageImportDescriptor| {
         let first = entry.first_thunk.get(LE);
         let name = if first == 0 { 0 } else { entry.name.get(LE) };
-        // Borland's linker writes only the second table.
+        // Borland's linker writes only `FirstThunk`.
         let lookup = entry.original_first_thunk.get(LE);
-        (name, if lookup == 0 { first } else { lookup }, 0)
+        (Ok(name), if lookup == 0 { first } else { lookup }, 0)
     };
     let (part, index) = ("the import directory", pe::IMAGE_DIRECTORY_ENTRY_IMPORT);
     let mut tables = table(image, index, part, 12, read)?;
-    // Old linkers wrote absolute addresses and left this bit clear.
     let base = image.base.unwrap_or(0);
     let read = |entry: &pe::ImageDelayloadDescriptor| {
         let (name, thunks) = (entry.dll_name_rva.get(LE), entry.import_name_table_rva.get(LE));
+        // Old linkers wrote absolute addresses and left `IMAGE_DELAYLOAD_RVA_BASED` clear.
         if entry.attributes.get(LE) & pe::IMAGE_DELAYLOAD_RVA_BASED != 0 || name == 0 {
-            return (name, thunks, 0);
+            return (Ok(name), thunks, 0);
         }
-        // An address below the base is invalid, but is not the end of the table.
-        let relative = |address: u32| address.checked_sub(base).unwrap_or(u32::MAX);
-        (relative(name), if thunks == 0 { 0 } else { relative(thunks) }, base)
+        // An address below the base is invalid, but is not the end of the table. An invalid lookup
+        // table is an error only for readers of symbols.
+        let relative = |address: u32| address.checked_sub(base);
+        let thunks = if thunks == 0 { 0 } else { relative(thunks).unwrap_or(u32::MAX) };
+        (relative(name).ok_or(name), thunks, base)
     };
     let (part, index) = ("the delay-load directory", pe::IMAGE_DIRECTORY_ENTRY_DELAY_IMPORT);
     let delayed = table(image, index, part, 4, read)?;
@@ -126,24 +129,30 @@ pub(super) fn tables<R: ReadAt + ?Sized>(image: &Image<'_, R>) -> Result<Vec<PeT
     Ok(tables)
 }
 
-/// `read` returns the addresses of a name, from offset `field`, and of the lookup table, and the
-/// base of addresses in it.
+/// Reads a table up to an entry without a name. `read` returns the address of the name, the address of
+/// the lookup table, and the base to subtract from addresses in that table; or, as an error, the
+/// invalid value of the name's field. `field` is the offset of this field in an entry, for errors.
 fn table<T: Pod, R: ReadAt + ?Sized>(
     image: &Image<'_, R>,
     index: usize,
     what: &'static str,
     field: u64,
-    read: impl Fn(&T) -> (u32, u32, u32),
+    read: impl Fn(&T) -> (Result<u32, u32>, u32, u32),
 ) -> Result<Vec<PeTable>, PeError> {
     let Some((address, from)) = image.directory(index) else { return Ok(Vec::new()) };
     let (start, end) = image.place(address, what, from)?;
     let (mut tables, mut offset, len) = (Vec::new(), start, size_of::<T>() as u64);
     loop {
-        if offset + len > end || tables.len() == MOST_IMPORTS {
+        if offset + len > end || tables.len() == MOST_LIBRARIES {
             return Err(PeError::Endless { what, offset: start });
         }
         let entry: T = image.record(offset, what)?;
         let (name, thunks, base) = read(&entry);
+        let name = name.map_err(|value| PeError::Field {
+            field: what,
+            offset: offset + field,
+            value: value.into(),
+        })?;
         if name == 0 {
             return Ok(tables);
         }

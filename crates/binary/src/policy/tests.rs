@@ -164,7 +164,7 @@ fn unshipped_library_allows_only_the_linux_tag() {
     assert_eq!(
         (older.tag.as_str(), older.obstacles[0].needs.as_str()),
         ("manylinux_2_5_x86_64", "libdrm.so.2"),
-        "tag without the library"
+        "the oldest tag for which only libdrm.so.2 is an obstacle"
     );
     let drm =
         ElfFacts { soname: Some("libdrm.so.2".to_owned()), ..facts_with_versions(&["GLIBC_2.17"]) };
@@ -192,7 +192,7 @@ fn shipped_libraries_require_no_system_version() {
 }
 
 #[test]
-fn forbidden_symbols_and_newer_processors_raise_the_tag() {
+fn forbidden_symbols_raise_the_tag() {
     let zlib = ElfFacts {
         forbidden: vec!["uncompress2".to_owned()],
         ..facts_with_needed(&["libz.so.1", "libc.so.6"])
@@ -207,6 +207,10 @@ fn forbidden_symbols_and_newer_processors_raise_the_tag() {
         forbidding_libraries("uncompress2").contains("libz.so.1")
             && !forbidding_libraries("inflate").contains("libz.so.1")
     );
+}
+
+#[test]
+fn a_newer_processor_allows_only_the_linux_tag() {
     let level = ElfFacts { isa_level: Some(3), ..facts_with_versions(&["GLIBC_2.17"]) };
     let verdict = needs(&level).verdict(None);
     assert_eq!(
@@ -218,6 +222,7 @@ fn forbidden_symbols_and_newer_processors_raise_the_tag() {
 #[test]
 fn musl_has_separate_tags() {
     let musl = facts_with_needed(&["libc.musl-x86_64.so.1"]);
+    // Files do not record the release of musl, so only the newest policy is promised.
     assert_eq!(tag(&musl), "musllinux_1_2_x86_64");
     assert_eq!(
         tag(&facts_with_needed(&["libc.musl-x86_64.so.1", "libstdc++.so.6"])),
@@ -305,7 +310,28 @@ fn refusal_names_the_first_file_and_its_symbol() {
 }
 
 #[test]
-fn level_without_a_policy_uses_the_next_newer_one() {
+fn a_level_without_a_policy_allows_glibc_by_number_and_the_rest_by_the_next_policy() {
+    // manylinux_2_28, 2_31 and 2_35 have policies; 2_29 and 2_99 have none.
+    let newer_libraries = |version: &str, level: &str| {
+        let facts = ElfFacts {
+            versions: vec![VersionNeed {
+                library: "libstdc++.so.6".to_owned(),
+                versions: vec![version.to_owned()],
+            }],
+            ..facts_with_needed(&["libc.so.6", "libstdc++.so.6"])
+        };
+        refusal(&needs(&facts), level)
+    };
+    for (version, level, is_allowed) in [
+        ("GLIBCXX_3.4.28", "manylinux_2_28_x86_64", false),
+        ("GLIBCXX_3.4.28", "manylinux_2_29_x86_64", true),
+        ("GLIBCXX_3.4.30", "manylinux_2_29_x86_64", false),
+        ("GLIBCXX_3.4.99", "manylinux_2_29_x86_64", false),
+        ("GLIBCXX_3.4.99", "manylinux_2_99_x86_64", true),
+    ] {
+        let refusal = newer_libraries(version, level);
+        assert_eq!(refusal.is_none(), is_allowed, "{version}, {level}: {refusal:?}");
+    }
     let needs = needs(&facts_with_versions(&["GLIBC_2.28"]));
     for allowed in ["manylinux_2_28_x86_64", "manylinux_2_99_x86_64", "manylinux_2_29_x86_64"] {
         assert_eq!(refusal(&needs, allowed), None, "{allowed}");
@@ -321,7 +347,7 @@ fn level_without_a_policy_uses_the_next_newer_one() {
 }
 
 #[test]
-fn names_levels_as_tags_without_architecture() {
+fn levels_parse_and_print_as_tags_without_architecture() {
     for text in ["manylinux_2_28", "musllinux_1_1", "manylinux_2_30"] {
         assert_eq!(text.parse::<Level>().unwrap().to_string(), text);
     }
@@ -369,7 +395,8 @@ fn any_facts() -> impl Strategy<Value = ElfFacts> {
                 facts_with_versions(&versions.iter().map(String::as_str).collect::<Vec<_>>());
             facts.needed.extend(libraries.into_iter().map(str::to_owned));
             facts.forbidden.extend(has_forbidden.then(|| "uncompress2".to_owned()));
-            // A level excludes all tags, and would hide the effect of the symbol.
+            // A processor level excludes every tag, so together with it the symbol would have no
+            // visible effect.
             facts.isa_level = isa.filter(|_| !has_forbidden);
             facts
         })
@@ -392,7 +419,8 @@ proptest! {
         // Newer systems have everything that older ones have.
         let is_allowed: Vec<bool> = policies(architecture("x86_64"), Libc::Glibc).iter().map(|policy| refusal(&needs, &policy.tag(architecture("x86_64"))).is_none()).collect();
         prop_assert!(is_allowed.is_sorted(), "{:?}", is_allowed);
-        prop_assert_eq!(is_allowed.contains(&true), verdict.tag != "linux_x86_64");
+        let position = policies(architecture("x86_64"), Libc::Glibc).iter().position(|policy| policy.tag(architecture("x86_64")) == verdict.tag);
+        prop_assert_eq!(is_allowed.iter().position(|it| *it), position);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Files with extracted device code (case 41): of each linker, with large pages, stripped, and
-//! edited afterwards.
+//! Files whose device code was extracted (case 41 of the editor's specification): of each linker, with
+//! large pages, stripped, and edited afterwards.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,7 +19,7 @@ const PROGRAMS: [&[&str]; 2] =
 const HIDDEN: &str = r#"-DVISIBILITY=".hidden one\n.hidden again\n.hidden two\n""#;
 /// Leaves the symbols of the bundles dynamic, as with `-fgpu-rdc`.
 const DYNAMIC: &str = "-DVISIBILITY=\"\"";
-/// Words by which `fat.cpp` calls the targets of its records.
+/// Output of `code()` in `fat.cpp`: its records lead to the bundles, or to the marker.
 const TO_BUNDLES: &str = "1";
 const TO_MARKERS: &str = "2";
 const MARKER: &[u8] = b"marker";
@@ -46,7 +46,8 @@ fn compiled(bench: &Bench, name: &str, arguments: &[&str]) -> PathBuf {
     bench.compile("g++", "fat.cpp", name, &[arguments, &["-g"]].concat())
 }
 
-/// Loads or runs a file, and checks the targets of its records.
+/// Loads or runs a file, and checks the targets of its records. A file is run if its name contains
+/// "program", and loaded otherwise; so copies keep the name.
 fn assert_works(bench: &Bench, file: &Path, expected: &str) {
     if file.file_name().unwrap().to_string_lossy().contains("program") {
         assert_eq!(run(&mut Command::new(file)), format!("fine\n{expected}\n"), "{file:?}");
@@ -59,7 +60,8 @@ fn assert_works(bench: &Bench, file: &Path, expected: &str) {
     assert_eq!(run(Command::new(loader).arg(file)), format!("{expected}\n"), "{file:?}");
 }
 
-/// Removes the bundles of a file. Checks that it works as before, in less than `size_limit` bytes.
+/// Removes the bundles of a file. Checks that the result is smaller than `size_limit`, works, and leads to
+/// the marker.
 fn remove_bundles(bench: &Bench, file: &Path, size_limit: usize) -> PathBuf {
     assert_works(bench, file, TO_BUNDLES);
     let old = fs_err::read(file).unwrap();
@@ -115,7 +117,7 @@ fn case_41_files_of_each_linker_without_their_device_code() {
         let linker = format!("-fuse-ld={name}");
         for (kind, arguments) in [LIBRARY, PROGRAMS[0], PROGRAMS[1]].into_iter().enumerate() {
             for (symbols, visibility) in [HIDDEN, DYNAMIC].into_iter().enumerate() {
-                // Programs resolve their own symbols when they are linked.
+                // Programs resolve their own symbols when they are linked, so DYNAMIC makes no difference.
                 if kind > 0 && symbols > 0 {
                     continue;
                 }
@@ -141,8 +143,8 @@ fn case_41_large_pages_and_other_layouts() {
     ];
     for (name, tool) in LINKERS {
         for (layout, size) in layouts {
-            // gold lacks both options. Some versions of mold omit GLIBC_ABI_DT_RELR, which packed
-            // relative relocations need.
+            // gold lacks noseparate-code and pack-relative-relocs. Some versions of mold omit
+            // GLIBC_ABI_DT_RELR, which packed relative relocations need.
             let lacks = ["mold", "gold"].contains(&name) && layout.contains("relative")
                 || name == "gold" && layout.contains("separate");
             if lacks || !have("41", &["g++", "gcc", "readelf", tool]) {

@@ -10,7 +10,8 @@ use ::binary::policy::{self, forbidden};
 
 use crate::{Facts, Kind, Known, Made, Needs, Symbols, Why};
 
-/// Generated files have one page or a few.
+/// Limit in bytes of a file that is compared with generated ones. Stubs and forwarding libraries have a
+/// few KiB, so larger files are not read into memory.
 const LARGEST_MADE: u64 = 64 << 10;
 
 pub(super) fn archive(file: &(impl ReadAt + ?Sized)) -> Kind<'static> {
@@ -39,7 +40,8 @@ pub(super) fn binary(name: &str, file: &(impl ReadAt + ?Sized)) -> Kind<'static>
     }
 }
 
-/// Damaged tables are no fault of a file that loads: they can have any symbol.
+/// Reads the symbols of a PE file. Damaged symbol tables make them unknown, not the file broken: Windows
+/// can still load it.
 fn pe_symbols(file: &(impl ReadAt + ?Sized)) -> Known<Symbols> {
     match pe::symbols(file) {
         Ok(Some(symbols)) => Known::Is(Symbols::Pe(symbols)),
@@ -65,8 +67,9 @@ fn read_elf(
     })
 }
 
-/// ELF file without its symbols, which no comparison shows.
-pub(super) fn searched(file: &dyn ReadAt) -> Kind<'static> {
+/// Reads an ELF file for a comparison, which shows no symbols. A file that cannot be read as ELF counts
+/// as data, because only its bytes are compared.
+pub(super) fn elf_for_comparison(file: &dyn ReadAt) -> Kind<'static> {
     let Ok(Some(facts)) = elf::facts(file) else { return Kind::Data };
     Kind::Binary(Box::new(Needs {
         facts: Facts::Elf(Cow::Owned(facts)),
@@ -75,13 +78,14 @@ pub(super) fn searched(file: &dyn ReadAt) -> Kind<'static> {
     }))
 }
 
-/// Recognizes a generated file: generated again from its facts, it has the same bytes.
+/// Returns the kind of a generated file. A file counts as generated if generating it again from its facts
+/// gives the same bytes; otherwise `None`.
 pub(super) fn generated(file: &dyn ReadAt, kind: &Kind<'_>) -> io::Result<Option<Made>> {
     let len = file.len()?;
     if len > LARGEST_MADE {
         return Ok(None);
     }
-    let mut bytes = vec![0; usize::try_from(len).unwrap_or_default()];
+    let mut bytes = vec![0; usize::try_from(len).map_err(io::Error::other)?];
     file.read_exact_at(0, &mut bytes)?;
     if let Some((machine, target)) = stub_target(&bytes) {
         return Ok(Some(Made::Stub(machine, target)));

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 
-use super::binary::{archive, binary, generated, searched};
+use super::binary::{archive, binary, elf_for_comparison, generated};
 use super::depth::Depth;
 use super::reading::{Tee, fault};
 use crate::{Bytes, Kind, Known, Made, Targets, Why};
@@ -78,7 +78,7 @@ impl Asked<'_> {
             (Depth::Rules, _) => self.data(name, size, content),
             (Depth::Comparison | Depth::Outline, ContentKind::Elf) => {
                 let (fault, (kind, made)) = random(size, content, stored, |file| {
-                    let kind = searched(file);
+                    let kind = elf_for_comparison(file);
                     generated(file, &kind).map(|made| (kind, made))
                 })?;
                 Ok(Content { kind, made, ..Content::with_fault(fault) })

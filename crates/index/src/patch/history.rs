@@ -41,9 +41,10 @@ fn series_and_release(name: &str) -> Option<(Series, Release)> {
     let variant = variant.map(|label| label.to_string()).unwrap_or_default();
     let build = build.map(|build| {
         let digits = build.find(|c: char| !c.is_ascii_digit()).unwrap_or(build.len());
-        // A number that does not fit is larger than all that do.
-        (build[..digits].parse().unwrap_or(u64::MAX), build[digits..].to_owned())
+        Some((build[..digits].parse().ok()?, build[digits..].to_owned()))
     });
+    // WheelName accepts only numbers that fit.
+    let build = if let Some(build) = build { Some(build?) } else { None };
     Some(((dist.normalized(), [python, abi, platform, variant]), (version, build)))
 }
 

@@ -14,7 +14,8 @@ pub const SECRETS: [&str; 5] =
 /// Text of answers, which no error repeats.
 pub const ECHO: &str = "ECHOED-SECRET-FILE";
 
-/// In an outcome that no case accepts: a fetch left wrong bytes, or failed and left a file.
+/// Begins the outcome of a fetch that left another file than the published one, or left a file and
+/// failed. No fault excuses that, not even one with any outcome.
 pub const WRONG_FILE: &str = "WRONG-FILE";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -181,6 +182,9 @@ impl Case {
         }
         if outcome.contains(ECHO) {
             return Some("it repeats an answer".to_owned());
+        }
+        if outcome.contains(WRONG_FILE) {
+            return Some("it leaves a wrong file".to_owned());
         }
         // A package may lack patches, and a new store its pages.
         let is_empty = self.operation == Operation::Publish && self.fault.name == "closes-in-body";

@@ -210,6 +210,7 @@ fn index_fetch(bucket: &Arc<dyn Bucket>, dir: &Path) -> Result<(), String> {
     // A failed fetch leaves no file, and a successful one the right file.
     match (std::fs::read(dir.join(WHEEL)), &fetched) {
         (Ok(bytes), Ok(())) if bytes == wheel() => fetched,
+        // A failed fetch leaves no file.
         (Err(_), Err(_)) => fetched,
         (content, _) => Err(format!("{WRONG_FILE}: {fetched:?}, and the file is {content:?}")),
     }

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use super::resolved_dist::ResolvedDist;
 use super::select::Selection;
-use super::targets::{Choice, Targets};
+use super::targets::{Targets, TargetsOrigin};
 use crate::{Member, Step};
 use base::target::Per;
 use base::text::counted;
@@ -11,7 +11,7 @@ use manifest::{Manifest, Package};
 
 pub(super) fn catalog(manifest: &Manifest, catalog: &Catalog, targets: &Targets) -> Vec<String> {
     let ignored = catalog.ignored.iter().map(|i| format!("ignored `{}`: {}", i.name, i.reason));
-    let asked = targets.choice == Choice::CommandLine;
+    let asked = targets.origin == TargetsOrigin::CommandLine;
     let unrequested = asked.then(|| targets.left_out(manifest, catalog)).into_iter().flatten();
     let unrequested =
         unrequested.map(|target| format!("artifacts for `{target}` exist, but are not requested"));

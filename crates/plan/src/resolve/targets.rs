@@ -24,15 +24,15 @@ pub(super) struct Targets {
     pub marked: bool,
     /// ISAs in the build's own list, without features.
     pub listed: Vec<String>,
-    /// Origin of `built`.
-    pub choice: Choice,
+    pub origin: TargetsOrigin,
     pub axes: BTreeMap<String, Vec<String>>,
     /// Levels above the built ISAs, with their artifacts; only in kpack mode.
     pub levels: BTreeMap<String, BTreeSet<ArtifactName>>,
 }
 
+/// Origin of the built targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Choice {
+pub(super) enum TargetsOrigin {
     CommandLine,
     /// List in a file of the build.
     Build,
@@ -40,7 +40,7 @@ pub(super) enum Choice {
     Everything,
 }
 
-impl Choice {
+impl TargetsOrigin {
     fn new(mode: Mode, is_requested: bool, listed: &[String]) -> Self {
         match mode {
             _ if is_requested => Self::CommandLine,
@@ -126,7 +126,8 @@ impl Targets {
         targets
     }
 
-    /// Target for undetected machines: the smallest common to all systems, otherwise the smallest.
+    /// Target for machines without a detected GPU: the first in order that all systems publish,
+    /// otherwise the first.
     pub fn default_target(&self) -> Option<String> {
         let lists: Vec<&Vec<String>> = self.published.values().filter(|l| !l.is_empty()).collect();
         let targets = self.all_published();
@@ -135,7 +136,7 @@ impl Targets {
     }
 }
 
-/// Sorts by number: `gfx906` before `gfx1100`.
+/// Sorts by length, then text: ISAs are sorted by number, families are not.
 fn sort(targets: &mut [String]) {
     targets.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
 }
@@ -148,7 +149,7 @@ pub(super) fn resolve(
 ) -> (Targets, Problems) {
     let mut problems = Problems::new();
     let mode = mode(catalog, request);
-    let catalog_system = system_of(catalog);
+    let catalog_system = binaries_system(catalog);
     let system = packages_system(request, catalog_system);
     check_system(request, system, catalog_system, &mut problems);
     let version = version(catalog, request).unwrap_or_else(|p| {
@@ -172,9 +173,9 @@ pub(super) fn resolve(
     // Undeclared targets are reported above.
     listed.retain(|target| !unknown.contains(&**target));
     let requested = published.get(&system);
-    let choice = Choice::new(mode, requested.is_some(), &listed);
-    let sources = Sources { choice, requested, listed: &listed, available: &available };
-    let built = built(&sources, manifest, Target { mode, system }, &mut problems);
+    let origin = TargetsOrigin::new(mode, requested.is_some(), &listed);
+    let candidates = Candidates { origin, requested, listed: &listed, available: &available };
+    let built = built(&candidates, manifest, Target { mode, system }, &mut problems);
     let marked = published.len() == 2;
     published.entry(system).or_insert_with(|| built.clone());
     if request.since.is_some() && marked {
@@ -192,11 +193,11 @@ pub(super) fn resolve(
         published,
         marked,
         listed,
-        choice,
+        origin,
         axes: axes(manifest, catalog),
     };
     // An error above can be the reason why a target is not built.
-    if choice == Choice::Build && !problems.has_errors() {
+    if origin == TargetsOrigin::Build && !problems.has_errors() {
         report_unlisted(&targets.left_out(manifest, catalog), system, &mut problems);
     }
     (targets, problems)
@@ -208,12 +209,14 @@ fn report_unlisted(targets: &BTreeSet<&str>, system: System, problems: &mut Prob
         let pronoun = if targets.len() == 1 { "it" } else { "them" };
         let message = format!("artifacts for {names} exist, but the build does not list {pronoun}");
         problems.push(Problem::warning(Code::UnknownTarget, message).help(format!(
-            "correct the list of the build, or request families with {}",
+            "correct the list in {} of the build, or request families with {}",
+            catalog::BUILD_TARGETS,
             families_option(system)
         )));
     }
 }
 
+/// Targets of a plan for projects alone, which needs no artifacts.
 pub(super) fn without_artifacts(manifest: &Manifest, request: &Request) -> (Targets, Problems) {
     let mut problems = Problems::new();
     let mode = request.mode.unwrap_or(Mode::Kpack);
@@ -222,7 +225,8 @@ pub(super) fn without_artifacts(manifest: &Manifest, request: &Request) -> (Targ
         System::Linux => request.linux_families.as_ref(),
         System::Windows => request.windows_families.as_ref(),
     };
-    // In legacy mode the artifacts name the families. Without artifacts, those of kpack mode serve.
+    // Legacy families are found by their artifacts. There are none here, so names are expanded to ISAs
+    // in both modes.
     let built = requested
         .map(|list| expand(manifest, Mode::Kpack, system, list, &[], &mut problems))
         .unwrap_or_default();
@@ -237,7 +241,7 @@ pub(super) fn without_artifacts(manifest: &Manifest, request: &Request) -> (Targ
         published,
         marked: false,
         listed: Vec::new(),
-        choice: Choice::CommandLine,
+        origin: TargetsOrigin::CommandLine,
         axes: BTreeMap::new(),
         levels: BTreeMap::new(),
     };
@@ -261,7 +265,7 @@ fn is_word(c: char) -> bool {
 }
 
 pub(super) fn system(catalog: &Catalog, request: &Request) -> System {
-    packages_system(request, system_of(catalog))
+    packages_system(request, binaries_system(catalog))
 }
 
 /// Option for the families of a system.
@@ -274,7 +278,7 @@ fn packages_system(request: &Request, catalog_system: Option<System>) -> System 
     request.system.or(catalog_system).or_else(tag).unwrap_or(System::Linux)
 }
 
-fn system_of(catalog: &Catalog) -> Option<System> {
+fn binaries_system(catalog: &Catalog) -> Option<System> {
     let binaries =
         catalog.artifacts.iter().flat_map(|a| &a.entries).filter_map(CatalogEntry::binary);
     let hosts =
@@ -300,7 +304,8 @@ fn check_system(
             catalog_system.as_str()
         );
         let problem = Problem::usage(Code::OtherSystem, message);
-        problems.push(problem.help("remove the option, or give artifacts of that system"));
+        let help = format!("remove --system, or give artifacts for {}", system.as_str());
+        problems.push(problem.help(help));
     }
     let Some(tag) = &request.platform_tag else { return };
     if tag.system().is_some_and(|other| other != system) {
@@ -326,14 +331,15 @@ fn version(catalog: &Catalog, request: &Request) -> Result<Version, Problem> {
     if let Some(version) = &request.version {
         return Ok(version.clone());
     }
-    let impossible = |e: VersionError| {
-        Problem::error(Code::ImpossibleVersion, e.to_string())
-            .help("write it like 7.10.0, 7.10.0rc1 or 7.10.0.dev0+abc (PEP 440)")
+    let impossible = |file: &str, e: VersionError| {
+        Problem::error(Code::ImpossibleVersion, format!("{file} of the build: {e}")).help(
+            "correct the build, or give --version, such as 7.10.0, 7.10.0rc1 or 7.10.0.dev0+abc",
+        )
     };
     // Builds state the version of their packages only in newer releases. The ROCm version alone can
     // be that of a release, so it becomes a development version.
     if let Some(text) = &catalog.build.package_version {
-        return text.parse().map_err(impossible);
+        return text.parse().map_err(|e| impossible(catalog::BUILD_FLAGS, e));
     }
     let Some(text) = catalog.build.version.as_deref() else {
         return Err(Problem::usage(
@@ -343,7 +349,7 @@ fn version(catalog: &Catalog, request: &Request) -> Result<Version, Problem> {
         .help("add the version of the packages, such as --version 7.2.0"));
     };
     let version: Result<Version, VersionError> = text.parse();
-    version.map(|version| version.development()).map_err(impossible)
+    version.map(|v| v.development()).map_err(|e| impossible(catalog::BUILD_VERSION, e))
 }
 
 fn levels(
@@ -458,36 +464,39 @@ fn listed_targets(manifest: &Manifest, catalog: &Catalog) -> Vec<String> {
     targets
 }
 
-/// Lists of targets, of which the first that exists is built.
-struct Sources<'t> {
-    choice: Choice,
+/// Lists of targets; `origin` selects the one that is built.
+struct Candidates<'t> {
+    origin: TargetsOrigin,
     requested: Option<&'t Vec<String>>,
     listed: &'t [String],
     available: &'t [String],
 }
 
 fn built(
-    sources: &Sources<'_>,
+    candidates: &Candidates<'_>,
     manifest: &Manifest,
     target: Target,
     problems: &mut Problems,
 ) -> Vec<String> {
-    let Sources { choice, requested, listed, available } = *sources;
-    let (targets, origin) = match choice {
-        Choice::CommandLine => (requested.cloned().unwrap_or_default(), "requested"),
-        Choice::Build => (listed.to_vec(), "listed by the build"),
-        Choice::Everything => return available.to_vec(),
+    let Candidates { origin, requested, listed, available } = *candidates;
+    let (targets, participle) = match origin {
+        TargetsOrigin::CommandLine => (requested.cloned().unwrap_or_default(), "requested"),
+        TargetsOrigin::Build => (listed.to_vec(), "listed by the build"),
+        TargetsOrigin::Everything => return available.to_vec(),
     };
     let missing: Vec<&str> =
         targets.iter().filter(|target| !available.contains(target)).map(String::as_str).collect();
     if !missing.is_empty() {
         let (verb, pronoun) = if missing.len() == 1 { ("is", "it") } else { ("are", "them") };
         let message =
-            format!("{} {verb} {origin}, but no artifact is for {pronoun}", missing.join(", "));
-        let list = if available.is_empty() { "none".to_owned() } else { available.join(", ") };
+            format!("{} {verb} {participle}, but no artifact is for {pronoun}", missing.join(", "));
+        let device_artifacts = if available.is_empty() {
+            "there are no device artifacts".to_owned()
+        } else {
+            format!("the device artifacts are for {}", available.join(", "))
+        };
         let problem = Problem::error(Code::MissingTarget, message).help(format!(
-            "request other families with {}, or add the artifacts; the device artifacts are for \
-             {list}",
+            "request other families with {}, or add the artifacts; {device_artifacts}",
             families_option(target.system)
         ));
         let other_lines = other_system::lines(manifest, target);

@@ -5,7 +5,7 @@ use super::entries::EntrySet;
 use super::install_tree::Item;
 use super::select::{in_scope, is_about};
 use super::taken_and_dropped;
-use super::targets::{Choice, Targets};
+use super::targets::{Targets, TargetsOrigin};
 use crate::Dropped;
 use base::source::{Code, Problem, Problems};
 use catalog::{Artifact, ArtifactId, Catalog, CatalogEntry, EntryKind};
@@ -92,7 +92,7 @@ fn allowing<'m>(
 
 /// A list of targets leaves out the others. Without one, every file has an owner.
 fn is_wanted(manifest: &Manifest, id: &ArtifactId, targets: &Targets) -> bool {
-    let everything = targets.choice == Choice::Everything;
+    let everything = targets.origin == TargetsOrigin::Everything;
     everything || id.family.is_generic() || targets.builds(manifest.families.target_of(&id.family))
 }
 

@@ -24,7 +24,7 @@ pub(super) struct DraftProject {
     subdirectory: PathBuf,
     /// Names of the distributions that the build and the package require.
     requires: BTreeSet<String>,
-    /// Environment variables in setup.py and CMakeLists.txt.
+    /// Names of environment variables that setup.py and CMakeLists.txt read.
     variables: BTreeSet<String>,
     test_directory: Option<&'static str>,
 }
@@ -45,6 +45,8 @@ fn read_settings(directory: &Path) -> Option<Table> {
 }
 
 impl DraftProject {
+    /// Reads a project; `None` if the directory has none. Unreadable or malformed files count as absent:
+    /// the user edits the draft anyway.
     pub fn read(checkout: &Path, directory: &Path) -> io::Result<Option<Self>> {
         if !is_project(directory) {
             return Ok(None);
@@ -76,8 +78,8 @@ impl DraftProject {
         }))
     }
 
-    /// Writes the project as a `python-project` node. Of its requirements, only those in `names`, the
-    /// projects of the manifest, become an `after` line.
+    /// Writes the project as a `python-project` node. `names` are the projects of the draft: requirements
+    /// among them become its `after` line; pip installs the others.
     pub fn node(&self, checkout: &str, names: &BTreeSet<String>) -> String {
         let subdirectory = self.subdirectory.to_string_lossy();
         let mut source = format!("source {}", quoted(checkout));
@@ -100,7 +102,7 @@ impl DraftProject {
         for name in &self.variables {
             lines.push(format!("// env {} {}", quoted(name), quoted(reads::likely_value(name))));
         }
-        // A brace in the path would begin a placeholder.
+        // No `test` line if the path has a brace, which would begin a placeholder.
         if let Some(tests) = self.test_directory.filter(|_| !subdirectory.contains(['{', '}'])) {
             let place = match &*subdirectory {
                 "" => format!("{{source}}/{tests}"),
@@ -119,7 +121,8 @@ fn in_table<'t>(settings: &'t Table, table: &str, key: &str) -> Option<&'t Value
 }
 
 /// Returns the name in the first line `name = NAME` of a setup.cfg, or `name="NAME"` of a setup.py, at
-/// any indentation. In a setup.py, other expressions than a string give none.
+/// any indentation. `None` for a setup.py whose name is not a text in quotes, such as a variable; the names
+/// in a setup.cfg need no quotes.
 fn name_from_line(text: &str, is_python: bool) -> Option<String> {
     let value = text.lines().map(str::trim).find_map(|line| {
         line.strip_prefix("name")?.trim_start().strip_prefix('=').map(str::trim)

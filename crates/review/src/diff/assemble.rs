@@ -34,6 +34,7 @@ pub(super) fn diff(old: &Contents<'_>, new: &Contents<'_>) -> Diff {
     let grouped = moved::grouped(old, new, &translations, &moves, &absences);
     sides.add_unpaired_files(&unpaired, &moves, &absences);
     sides.add_absences();
+    // Before the packages are taken: taking one removes its relinked bytes, which the totals include.
     let (old_total, new_total) = sides.totals();
     let mut packages: Vec<PackageChange> =
         (0..pairs.slots()).filter_map(|slot| sides.take_package_change(slot)).collect();
@@ -109,6 +110,7 @@ impl<'a> Sides<'_, 'a> {
         for (file, new_file) in new.files.iter().enumerate() {
             let new_place = At { package: new_index, file };
             let key = (new_file.area, new_file.path);
+            // A built wheel can list a path twice: only one entry of each side is paired.
             let Some(index) = old_by_path.get(&key).copied().filter(|index| !paired[*index]) else {
                 unpaired.added.push(new_place);
                 continue;
@@ -167,7 +169,7 @@ impl<'a> Sides<'_, 'a> {
         moves: &[Move],
         absences: &Absences<'_, '_>,
     ) {
-        let unowned = unowned::reasons(self.new);
+        let unowned_reasons = unowned::reasons(self.new);
         for (from, to) in moves {
             let slot = self.pairs.slot(from.package);
             self.changed_packages[slot].moved = true;
@@ -177,13 +179,14 @@ impl<'a> Sides<'_, 'a> {
         for at in unpaired.removed.iter().filter(|at| !implied.removed.contains(at)) {
             let (package, slot) = (&self.old.packages[at.package], self.pairs.slot(at.package));
             let file = &package.files[at.file];
-            let unowned = file.origin().and_then(|origin| unowned.get(origin)).map(|reason| {
-                let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
-                format!("unowned now{reason}")
+            let unowned = file.origin().and_then(|origin| unowned_reasons.get(origin));
+            let unowned_text = unowned.map(|reason| {
+                let suffix = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+                format!("unowned now{suffix}")
             });
-            // From the most to the least specific: an unowned file is an error of the new side, an
-            // absence names the file, and the manifest has a rule for it.
-            let reason = unowned
+            // Unowned first, because it is an error of the new side; then the plan's reason for this
+            // file; then the manifest's rule for its path.
+            let reason = unowned_text
                 .or_else(|| absences.reason_in_new(at.package, file))
                 .or_else(|| self.reason_of_manifest(package, file));
             self.add(slot, Difference::Vanished { now: reason }, change(package, Some(file), None));
@@ -328,7 +331,7 @@ fn side(side: &Contents<'_>, other: &Contents<'_>) -> Side {
     Side {
         label: side.label.clone(),
         version: side.version.map(ToString::to_string),
-        // Built packages do not record it: the mode of one side alone would look like a change.
+        // Built packages do not record their mode; shown for one side alone, it would look like a change.
         mode: side.mode.filter(|_| other.mode.is_some()),
         platform_tag: side.platform_tag.map(str::to_owned),
     }

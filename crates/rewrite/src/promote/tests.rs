@@ -45,17 +45,20 @@ fn targets(manifest: &Manifest, keep: &[&str]) -> Targets {
     Targets::new(manifest, &keep)
 }
 
-fn metadata_text(name: &str, isas: &[&str], version: &str) -> String {
+fn metadata_text(prefix: &str, isas: &[&str], version: &str) -> String {
     let mut text = format!(
         "Metadata-Version: 2.1\nName: x\nVersion: {version}\nProvides-Extra: device\nProvides-Extra: device-all\n"
     );
-    text.extend([format!("Requires-Dist: {name}-gfx{}=={version}; extra == 'device'\n", isas[0])]);
+    text.extend([format!(
+        "Requires-Dist: {prefix}-gfx{}=={version}; extra == 'device'\n",
+        isas[0]
+    )]);
     for isa in isas {
         text.extend([format!(
-                "Provides-Extra: device-gfx{isa}\nRequires-Dist: {name}-gfx{isa}=={version}; extra == 'device-gfx{isa}'\n"
+                "Provides-Extra: device-gfx{isa}\nRequires-Dist: {prefix}-gfx{isa}=={version}; extra == 'device-gfx{isa}'\n"
             )]);
         text.extend([format!(
-            "Requires-Dist: {name}-gfx{isa}=={version} ; extra == \"device-all\"\n"
+            "Requires-Dist: {prefix}-gfx{isa}=={version} ; extra == \"device-all\"\n"
         )]);
     }
     text + "\nVersion: body\n"
@@ -105,10 +108,10 @@ fn refuses_several_targets_without_a_kept_one() {
 fn promoted_targets(isas: &[&str], keep: &[&str]) -> (Value, Value) {
     let (manifest, isas) =
         (manifest(), isas.iter().map(|isa| format!("gfx{isa}")).collect::<Vec<_>>());
-    let facts = json!({"version": "1", "targets": {"linux": isas, "win32": []}, "default_target": isas[0], "extras": {}});
-    let text = python_literal::module("Doc.", "DIST", &facts);
+    let values = json!({"version": "1", "targets": {"linux": isas, "win32": []}, "default_target": isas[0], "extras": {}});
+    let text = python_literal::module("Doc.", "DIST", &values);
     let (set, targets) = (set(&manifest, "1", "2"), targets(&manifest, keep));
-    let (done, _) = facts::promoted("_dist_info.py", &text, &facts, &set, &targets).unwrap();
+    let (done, _) = facts::promoted("_dist_info.py", &text, &values, &set, &targets).unwrap();
     assert!(done.text.starts_with("\"\"\"Doc.\"\"\"\n"));
     let new = python_literal::data(&done.text).unwrap();
     (new["default_target"].clone(), new["targets"]["linux"].clone())
@@ -127,7 +130,7 @@ fn default_is_the_first_kept_target() {
         "the order of the package counts, not that of the kept targets"
     );
     assert_eq!(promoted_targets(&isas, &["1010", "1030"]).0, "gfx1010");
-    // ISA before family.
+    // An ISA is before a family, or before another name that the manifest does not declare.
     assert_eq!(promoted_targets(&["1010", "11", "1201"], &["11", "1201"]).0, "gfx1201");
     assert_eq!(promoted_targets(&["1010", "11X-all"], &["11X-all", "1201"]).0, "gfx11X-all");
     assert_eq!(promoted_targets(&["1010"], &["1201"]), (json!("gfx1010"), json!(["gfx1010"])));

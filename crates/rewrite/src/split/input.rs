@@ -45,19 +45,26 @@ impl<'m> Input<'m> {
         let wheel = Wheel::open(path)?;
         let name = wheel.name().dist.normalized();
         let rule = rule(path, manifest, &name)?;
-        // Without readable rows, all are written anew.
+        // A RECORD that cannot be parsed says nothing about the files, so all its rows are written
+        // anew; a well-formed row with another size is refused below.
         let rows = RecordRows::read(&wheel.info("RECORD")?).ok();
         let text = wheel.info("METADATA")?;
         let metadata = Metadata::parse(&text);
         let agrees = metadata.name().is_ok_and(|dist| dist.normalized() == name)
             && metadata.version().is_ok_and(|version| version == wheel.name().version);
         if !agrees {
-            return Err(wrong("its metadata is of another package than its file name"));
+            let (file, of) = (wheel.name(), |field| metadata.first(field).unwrap_or("nothing"));
+            return Err(wrong(&format!(
+                "METADATA is for {} {}, but the file name is for {} {}",
+                of("Name"),
+                of("Version"),
+                file.dist,
+                file.version
+            )));
         }
         let members = members(&wheel).map_err(|what| wrong(&what))?;
         let rehashed = rehashed(&wheel, rows.as_ref(), allowed).map_err(|what| {
-            let help =
-                "a row with another size doubts the file; `--allow record-hash` writes it anew";
+            let help = "the file may be damaged; with `--allow record-hash`, it gets a new row";
             SplitError::Refused(refused(path, &what, help).into())
         })?;
         Ok(Self { path: path.to_owned(), rule, wheel, text, metadata, members, rehashed })
@@ -98,7 +105,8 @@ fn members(wheel: &Wheel) -> Result<Vec<(usize, RelPath)>, String> {
     files(wheel).map(member).collect()
 }
 
-/// Members whose rows a new RECORD mends; others are copied with their rows.
+/// Returns the members that get a new row in RECORD: all without rows, otherwise those with a
+/// malformed or missing row. Fails for a row with another size, unless that is allowed.
 fn rehashed(
     wheel: &Wheel,
     rows: Option<&RecordRows>,
@@ -108,7 +116,7 @@ fn rehashed(
     for (index, entry) in files(wheel) {
         match rows.map(|rows| rows.check(entry)) {
             Some(Ok(())) => {}
-            Some(Err(fault)) if !fault.is_of_form && !allowed.contains(&Code::RecordHash) => {
+            Some(Err(fault)) if !fault.is_malformed && !allowed.contains(&Code::RecordHash) => {
                 return Err(format!("RECORD: {}", fault.what));
             }
             Some(Err(_)) | None => drop(rehashed.insert(index)),

@@ -14,7 +14,7 @@ pub struct RowFault {
     pub what: String,
     /// True for a malformed or missing row, which a new one repairs. False for a row with another
     /// size: the member may be damaged.
-    pub is_of_form: bool,
+    pub is_malformed: bool,
 }
 
 /// Lengths are in base64 without padding (binary distribution format: SHA-256 or better).
@@ -52,7 +52,7 @@ impl RecordRows {
     /// The fault of the row.
     pub fn check(&self, entry: &DirectoryEntry) -> Result<(), RowFault> {
         let name = &entry.name;
-        let form = |what: String| Err(RowFault { what, is_of_form: true });
+        let form = |what: String| Err(RowFault { what, is_malformed: true });
         let Some((hash, size)) = self.0.get(name) else {
             return form(format!("`{name}` has no row"));
         };
@@ -68,7 +68,7 @@ impl RecordRows {
         }
         if size.parse() != Ok(entry.size) {
             let message = format!("`{name}` has {} bytes, but its row has `{size}`", entry.size);
-            return Err(RowFault { what: message, is_of_form: size.is_empty() });
+            return Err(RowFault { what: message, is_malformed: size.is_empty() });
         }
         Ok(())
     }

@@ -18,16 +18,17 @@ pub struct TarReader<R: Read> {
 /// Result of reading all members.
 #[derive(Debug)]
 pub struct TarEnd<R> {
-    /// Bytes after the end of the archive.
+    /// Reader, positioned after the end of the archive.
     pub source: R,
     /// Whether a zero block ended the archive.
     pub has_end_block: bool,
-    /// Links that lead outside, which is known only after all members.
+    /// Links that lead outside or in a circle. Known only after all members, because a link can pass
+    /// later links.
     pub faults: Vec<MemberFault>,
 }
 
 impl<R: Read> TarReader<R> {
-    /// Reads an archive from `source`.
+    /// Makes a reader of the archive in `source`; [`Self::each`] reads it.
     pub fn new(source: R, rules: Rules) -> Self {
         Self { archive: tar::Archive::new(TarStream::new(source, rules)), rules }
     }

@@ -210,7 +210,7 @@ fn a_package_counts_as_installed_if_each_selector_with_the_dependent_requires_it
         (vec![selector("x", &core)], required),
         (vec![selector("x", &core), selector("y", &core)], required),
         (vec![selector("x", &core), selector("y", &nothing)], by_luck),
-        // `y` does not have `libs`, so `core` may be absent beside it.
+        // y has no extra for the dependent, so it need not require core.
         (vec![selector("x", &core), selector("y", "")], required),
         (vec![selector("x", &nothing)], by_luck),
     ];

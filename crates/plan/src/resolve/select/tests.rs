@@ -19,8 +19,8 @@ fn core(lines: &str, entries: &str) -> Vec<String> {
     selected_lines(&[runtime("core", lines)], entries)
 }
 
-fn core_with(whole: &str, lines: &str, entries: &str) -> Vec<String> {
-    selected_lines(&[format!("{whole}\n"), runtime("core", lines)], entries)
+fn core_with(top_lines: &str, lines: &str, entries: &str) -> Vec<String> {
+    selected_lines(&[format!("{top_lines}\n"), runtime("core", lines)], entries)
 }
 
 const LIB_A: &str = r#"artifact "a" "lib""#;
@@ -33,6 +33,7 @@ fn each_line_takes_its_components() {
                    a_run_generic y text 2
                    a_doc_generic z text 3
                    b_lib_gfx942  w text 4";
+    // core has no package for each ISA, so it takes no artifact of one.
     assert_eq!(
         core(lines, entries),
         [r#"x a_lib_generic < artifact "a" "lib""#, r#"y a_run_generic < artifact "a" "run""#]
@@ -131,7 +132,7 @@ impl<'a> SelectionTrace<'a> for Decisions {
 }
 
 #[test]
-fn the_first_executable_one_of_equal_files_counts_otherwise_the_first() {
+fn of_equal_files_an_executable_one_is_taken_before_the_first() {
     let cases = [
         ("a_lib_generic x script", "a_lib_generic Alone"),
         ("a_lib_generic x script\nb_lib_generic x script", "a_lib_generic First"),
