@@ -1,4 +1,4 @@
-//! Shape of the source: effects of each room, ROCm's names, circles of files, length of files.
+//! Structure of the source: side effects of each room, names of ROCm, cycles of files, length of files.
 //! Cargo enforces the order of the crates.
 //!
 //! Comments and test code do not count.
@@ -13,10 +13,11 @@ mod imports;
 #[path = "architecture/rust_text.rs"]
 pub mod rust_text;
 
-use imports::{Modules, circles};
+use imports::{Modules, cycles, std_paths};
 use rust_text::RustText;
 
-/// Rooms next to the root of a crate, if the root is a room too.
+/// Crates of which all files are one room with the crate's name, except the listed modules, which are rooms of their
+/// own names. In other crates, each module next to the root is a room.
 const ROOMS: &[(&str, &[&str])] = &[
     ("binary", &["device_code", "policy"]),
     ("cache", &[]),
@@ -25,7 +26,17 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("plan", &["resolve"]),
     ("projects", &[]),
     ("remote", &[]),
+    ("review", &[]),
 ];
+
+/// Rooms without side effects: the same input gives the same output on each machine.
+const PURE: [&str; 10] = [
+    "kdl", "target", "manifest", "plan", "resolve", "review", "release", "names", "version",
+    "source",
+];
+
+/// Rooms that share work between threads. The program, which starts the threads, may do so too.
+const PARALLEL: [&str; 4] = ["catalog", "execute", "fetch", "gate"];
 
 /// Harness of the tests: it may run tools and read any directory.
 const HARNESS: &str = "workbench";
@@ -47,8 +58,8 @@ impl SourceFile {
     fn room(&self) -> &str {
         let first = self.path.split('/').next().unwrap();
         let first = first.strip_suffix(".rs").unwrap_or(first);
-        let beside = ROOMS.iter().find(|(name, _)| *name == self.in_crate);
-        match beside {
+        let crate_rooms = ROOMS.iter().find(|(name, _)| *name == self.in_crate);
+        match crate_rooms {
             Some((_, rooms)) if !rooms.contains(&first) => &self.in_crate,
             _ => first,
         }
@@ -74,7 +85,7 @@ fn sources() -> Vec<SourceFile> {
     for name in crates().iter().filter(|name| *name != HARNESS) {
         files.extend(sources_of(name, &root.join("crates").join(name).join("src")));
     }
-    assert!(files.len() > 50, "the source is where it is looked for");
+    assert!(files.len() > 50, "only {} source files are in src and crates/*/src", files.len());
     files
 }
 
@@ -111,37 +122,31 @@ fn identifiers(code: &str) -> impl Iterator<Item = &str> {
 #[test]
 fn effects_stay_where_they_belong() {
     let mut wrong = Vec::new();
-    for file in &sources() {
+    let files = sources();
+    for room in PURE.iter().chain(&PARALLEL) {
+        // A room without files would check nothing.
+        assert!(files.iter().any(|file| file.room() == *room), "no file is in the room `{room}`");
+    }
+    for file in &files {
         let (room, shown) = (file.room(), file.shown());
         let words: BTreeSet<&str> = identifiers(&file.text.code).collect();
-        let pure = matches!(
-            room,
-            "kdl"
-                | "target"
-                | "manifest"
-                | "plan"
-                | "resolve"
-                | "review"
-                | "release"
-                | "names"
-                | "version"
-                | "source"
-        );
+        let pure = PURE.contains(&room);
         let clocks = ["SystemTime", "Instant", "thread_rng", "available_parallelism"];
         let outside = ["fs_err", "OpenOptions", "read_dir", "walkdir", "tempfile", "TcpStream"];
-        let found = clocks.iter().chain(&outside).filter(|word| pure && words.contains(*word));
-        wrong.extend(found.map(|word| format!("{shown}: `{room}` is pure and uses `{word}`")));
-        let std = ["std::fs", "std::env", "std::net", "std::process", "std::thread"];
+        let forbidden = clocks.iter().chain(&outside).filter(|word| pure && words.contains(*word));
+        wrong.extend(forbidden.map(|word| format!("{shown}: `{room}` is pure and uses `{word}`")));
+        let effects = ["fs", "env", "net", "process", "thread"];
         // The thread gives a deeply nested text its stack; no other thread runs.
         let is_reader = shown == "crates/manifest/src/kdl/read.rs";
-        let found = std.iter().filter(|path| pure && file.text.code.contains(*path));
-        let found = found.filter(|path| !(is_reader && **path == "std::thread"));
-        wrong.extend(found.map(|path| format!("{shown}: `{room}` is pure and uses `{path}`")));
-        if words.contains("rayon")
-            && !["catalog", "execute", "fetch", "gate"].contains(&room)
-            && !file.of_program()
-        {
-            wrong.push(format!("{shown}: only scan, fetch, execute and gate are parallel"));
+        let modules = if pure { std_paths(&file.text.code) } else { BTreeSet::new() };
+        let forbidden = effects.iter().filter(|module| modules.contains(**module));
+        let forbidden = forbidden.filter(|module| !(is_reader && **module == "thread"));
+        wrong.extend(
+            forbidden.map(|module| format!("{shown}: `{room}` is pure and uses `std::{module}`")),
+        );
+        if words.contains("rayon") && !PARALLEL.contains(&room) && !file.of_program() {
+            let rooms = PARALLEL.join(", ");
+            wrong.push(format!("{shown}: only {rooms} and the program may use rayon"));
         }
         let walks = ["read_dir", "walkdir", "WalkDir"].iter().any(|word| words.contains(word));
         if walks && shown != "crates/base/src/directory.rs" {
@@ -158,21 +163,21 @@ fn effects_stay_where_they_belong() {
 /// project; the command line may show them to users.
 #[test]
 fn rocm_names_are_written_in_data_only() {
-    let theirs = ["rocm", "hip", "gfx", "therock", "hsa", "miopen", "amdclang"];
-    let home = |file: &SourceFile| {
+    let rocm_prefixes = ["rocm", "hip", "gfx", "therock", "hsa", "miopen", "amdclang"];
+    let is_exempt = |file: &SourceFile| {
         ["crates/catalog/src/layout.rs", "crates/base/src/names/offload.rs"]
             .contains(&&*file.shown())
             || (file.of_program() && matches!(file.room(), "cli" | "main"))
     };
     let mut wrong = Vec::new();
-    for file in sources().iter().filter(|f| !home(f)) {
+    for file in sources().iter().filter(|f| !is_exempt(f)) {
         for (number, line) in file.text.text.lines().enumerate() {
             let lower = line.to_lowercase();
-            let words = lower.split(|c: char| !c.is_alphanumeric());
-            let found =
-                words.into_iter().find(|word| theirs.iter().any(|name| word.starts_with(name)));
+            // Beginnings of words, not parts of them: "ship" has "hip".
+            let mut words = lower.split(|c: char| !c.is_alphanumeric());
+            let name = words.find(|word| rocm_prefixes.iter().any(|name| word.starts_with(name)));
             wrong.extend(
-                found.map(|word| {
+                name.map(|word| {
                     format!("{}:{}: `{word}` belongs in KDL", file.shown(), number + 1)
                 }),
             );
@@ -194,20 +199,37 @@ fn the_harness_is_the_last_package_and_a_dependency_of_tests_alone() {
             if line.starts_with('[') {
                 section = line;
             }
-            let is_dependency = line.starts_with(HARNESS) || line.contains("rockpack-workbench");
-            assert!(
-                !is_dependency
-                    || !section.ends_with("dependencies]")
-                    || FOR_TESTS.contains(&section),
-                "{}: {section} {line}",
-                manifest.display()
-            );
+            assert!(!uses_harness(section, line), "{}: {section} {line}", manifest.display());
         }
     }
 }
 
+/// Returns whether a line of a Cargo.toml makes a product depend on the harness.
+fn uses_harness(section: &str, line: &str) -> bool {
+    let names_it = line.starts_with(HARNESS) || line.contains("rockpack-workbench");
+    // `[dependencies.rockpack-workbench]` has the name in the heading.
+    let is_of_dependencies =
+        section.ends_with("dependencies]") || section.contains("dependencies.");
+    names_it && is_of_dependencies && !FOR_TESTS.contains(&section)
+}
+
+#[test]
+fn the_harness_is_seen_in_every_spelling_of_a_dependency() {
+    let entry = "rockpack-workbench = { path = \"../workbench\" }";
+    for section in ["[dependencies]", "[build-dependencies]", "[target.'cfg(unix)'.dependencies]"] {
+        assert!(uses_harness(section, entry), "{section}");
+    }
+    let heading = "[dependencies.rockpack-workbench]";
+    assert!(uses_harness(heading, heading));
+    let renamed = "bench = { package = \"rockpack-workbench\", path = \"../workbench\" }";
+    assert!(uses_harness("[dependencies]", renamed));
+    for section in FOR_TESTS.iter().chain(&["[package]"]) {
+        assert!(!uses_harness(section, entry), "{section}");
+    }
+}
+
 /// Returns whether `file` is below the module of the file `above`.
-fn lies_in(file: &str, above: &str) -> bool {
+fn is_below(file: &str, above: &str) -> bool {
     if matches!(above, "lib.rs" | "main.rs") {
         return true;
     }
@@ -220,35 +242,35 @@ fn lies_in(file: &str, above: &str) -> bool {
 fn files_of_a_crate_use_each_other_one_way() {
     let files = sources();
     let crates: BTreeSet<&str> = files.iter().map(|file| &*file.in_crate).collect();
-    let ways: Vec<String> = crates
+    let uses: Vec<String> = crates
         .into_iter()
         .flat_map(|name| {
             let of_crate = files.iter().filter(|file| file.in_crate == name);
-            let ways = circular(of_crate.map(|file| (&*file.path, &*file.text.code)));
-            ways.into_iter().map(move |way| format!("  {name}: {way}"))
+            let uses = uses_in_cycles(of_crate.map(|file| (&*file.path, &*file.text.code)));
+            uses.into_iter().map(move |line| format!("  {name}: {line}"))
         })
         .collect();
-    assert!(ways.is_empty(), "files use each other in a circle:\n{}", ways.join("\n"));
+    assert!(uses.is_empty(), "files use each other in a cycle:\n{}", uses.join("\n"));
 }
 
-/// Returns each file of a circle, with the files of the circle that it uses.
-fn circular<'f>(files: impl Iterator<Item = (&'f str, &'f str)>) -> Vec<String> {
+/// Returns each file of a cycle, with the files of the cycle that it uses.
+fn uses_in_cycles<'f>(files: impl Iterator<Item = (&'f str, &'f str)>) -> Vec<String> {
     let modules = Modules::new(files);
     let edges = modules.edges();
-    let mut ways = Vec::new();
-    for circle in &circles(&edges, |file, other| !lies_in(file, other)) {
-        let in_circle = |(file, used): (&&str, &BTreeSet<&str>)| {
+    let mut lines = Vec::new();
+    for cycle in &cycles(&edges, |file, other| !is_below(file, other)) {
+        let in_cycle = |(file, used): (&&str, &BTreeSet<&str>)| {
             let used: Vec<&str> =
-                used.iter().copied().filter(|o| circle.contains(o) && !lies_in(file, o)).collect();
-            circle.contains(file).then(|| format!("{file} uses {}", used.join(", ")))
+                used.iter().copied().filter(|o| cycle.contains(o) && !is_below(file, o)).collect();
+            cycle.contains(file).then(|| format!("{file} uses {}", used.join(", ")))
         };
-        ways.extend(edges.iter().filter_map(in_circle));
+        lines.extend(edges.iter().filter_map(in_cycle));
     }
-    ways
+    lines
 }
 
 #[test]
-fn files_are_short_and_named_by_the_noun_they_hold() {
+fn files_have_at_most_500_lines_and_no_mod_rs() {
     let mut wrong = Vec::new();
     for file in sources() {
         let lines = file.text.lines;
@@ -308,23 +330,41 @@ fn code_is_read_without_comments_and_tests() {
         code.text.contains("crate::string")
             && !code.text.contains("comment")
             && code.text.contains("use rocm")
+            && !code.text.contains("tested")
     );
+    assert!(code.code.contains("crate::elf::x") && !code.code.contains("crate::string"));
+    assert!(!code.code.contains("tested") && !code.code.contains("comment"));
     assert_eq!(code.lines, 4, "the test module and its attribute do not count");
 }
 
 #[test]
-fn circles_of_files_are_seen_in_every_spelling_of_a_name() {
-    let found = |files: &[(&str, &str)]| {
+fn modules_of_std_are_seen_in_every_spelling() {
+    for code in [
+        "use std::fs;",
+        "use std::{env, fs};",
+        "use std::{\n    fs::{self, File},\n    io,\n};",
+        "use std::fs as files;",
+        "fn f() { std::fs::read(p); }",
+        "fn f() { ::std::fs::read(p); }",
+    ] {
+        assert!(std_paths(code).contains("fs"), "{code}");
+    }
+    assert!(!std_paths("use other::{std, fs};\nuse crate::std_fs;").contains("fs"));
+}
+
+#[test]
+fn cycles_of_files_are_seen_in_every_spelling_of_a_name() {
+    let files_in_cycles = |files: &[(&str, &str)]| {
         let modules = Modules::new(files.iter().copied());
         let edges = modules.edges();
-        let found = circles(&edges, |file, other| !lies_in(file, other));
-        found.iter().flatten().map(|file| (*file).to_owned()).collect::<Vec<_>>()
+        let cycles = cycles(&edges, |file, other| !is_below(file, other));
+        cycles.iter().flatten().map(|file| (*file).to_owned()).collect::<Vec<_>>()
     };
     let root = ("lib.rs", "pub mod a;");
-    // Types of the module above, and its re-exports, make no circle.
+    // Types of the module above, and its re-exports, make no cycle.
     let above = ("a.rs", "mod b;\nmod c;\npub use b::B;\npub use c::C;\npub struct A;\n");
     let one_way = ("a/c.rs", "use super::{A, B};\npub struct C(A, B);\n");
-    assert!(found(&[root, above, ("a/b.rs", "pub struct B;"), one_way]).is_empty());
+    assert!(files_in_cycles(&[root, above, ("a/b.rs", "pub struct B;"), one_way]).is_empty());
     for back in [
         "use super::C;\npub struct B(C);",
         "use crate::a::c::{self, C as Other};\npub struct B(Other);",
@@ -333,14 +373,14 @@ fn circles_of_files_are_seen_in_every_spelling_of_a_name() {
         "#[rustfmt::skip]\nuse super::c;\npub struct B(c::C);",
         "use crate::{\n    a::{c::C},\n};\npub struct B(C);",
     ] {
-        let circle = found(&[root, above, ("a/b.rs", back), one_way]);
-        assert_eq!(circle, ["a/b.rs", "a/c.rs"], "{back}");
+        let cycle = files_in_cycles(&[root, above, ("a/b.rs", back), one_way]);
+        assert_eq!(cycle, ["a/b.rs", "a/c.rs"], "{back}");
     }
     // A module that uses its re-export uses the file that defines it.
     let uses = ("a.rs", "mod b;\nmod c;\npub use b::B;\npub fn f() -> B {}\n");
     let back = ("a/b.rs", "use crate::d::D;\npub struct B(D);");
     assert_eq!(
-        found(&[root, uses, back, ("d.rs", "pub struct D(crate::a::f);")]),
+        files_in_cycles(&[root, uses, back, ("d.rs", "pub struct D(crate::a::f);")]),
         ["a.rs", "a/b.rs", "d.rs"]
     );
 }

@@ -15,10 +15,11 @@ use crate::inputs::{
 };
 
 pub fn run(args: &PlanArgs) -> Result<(), Failure> {
-    let (format, most) = args.format().map_err(|text| Problem::usage(Code::Environment, text))?;
+    let (format, max_jobs) =
+        args.format().map_err(|text| Problem::usage(Code::Environment, text))?;
     let destination =
         args.contract.destination().map_err(|text| Problem::usage(Code::Environment, text))?;
-    let plan = inputs::pool(args.set.threads.jobs)?.install(|| made(args))?;
+    let plan = inputs::pool(args.set.threads.jobs)?.install(|| make_plan(args))?;
     if let Some(destination) = destination {
         let contracts = review::contract::contracts(&plan);
         return contract::tell(&contracts, &destination, args.json, args.contract.check);
@@ -34,30 +35,30 @@ pub fn run(args: &PlanArgs) -> Result<(), Failure> {
             print_exact(&(json + "\n"))
         }
         PlanFormat::Shards => {
-            let json = serde_json::to_string(&review::shares(&plan, most.into()))
-                .map_err(|e| environment(format!("cannot write the shares as JSON: {e}")))?;
+            let json = serde_json::to_string(&review::shares(&plan, max_jobs.into()))
+                .map_err(|e| environment(format!("cannot write the shards as JSON: {e}")))?;
             print_exact(&(json + "\n"))
         }
     }
 }
 
-fn made(args: &PlanArgs) -> Result<Plan, Failure> {
+fn make_plan(args: &PlanArgs) -> Result<Plan, Failure> {
     let manifest = inputs::manifest::read(args.set.manifest.as_deref())?;
     let request = inputs::request(&manifest, &args.set)?;
     let verbose = args.set.verbose;
     let asked = Asked::new(&args.catalog, &args.artifacts, &manifest, &request, verbose);
     if let Some(place) = &args.since.since {
-        return since(args, (&manifest, &request), asked, place);
+        return plan_since(args, (&manifest, &request), asked, place);
     }
     if !args.estimate {
         let catalog = inputs::catalog(args.catalog.catalog.as_deref(), asked)?;
         return inputs::plan(&manifest, &catalog, &request, verbose);
     }
     let (catalog, source) = artifacts::scan(asked)?;
-    estimated(args, inputs::plan(&manifest, &catalog, &request, verbose)?, &*source)
+    add_estimates(args, inputs::plan(&manifest, &catalog, &request, verbose)?, &*source)
 }
 
-fn estimated(args: &PlanArgs, mut plan: Plan, source: &dyn Source) -> Result<Plan, Failure> {
+fn add_estimates(args: &PlanArgs, mut plan: Plan, source: &dyn Source) -> Result<Plan, Failure> {
     if args.estimate {
         let sizes = execute::estimate(&plan, source).map_err(|e| not_executed(&e))?;
         if let Some(error) = execute::too_large(&plan, sizes.iter().copied().enumerate()) {
@@ -70,7 +71,7 @@ fn estimated(args: &PlanArgs, mut plan: Plan, source: &dyn Source) -> Result<Pla
     Ok(plan)
 }
 
-fn since(
+fn plan_since(
     args: &PlanArgs,
     (manifest, request): (&Manifest, &Request),
     asked: Asked<'_>,
@@ -88,5 +89,5 @@ fn since(
     let decided = set.decide(&set.whole()?, &*source)?;
     let mut plan = inputs::plan(manifest, &catalog, &decided.request, asked.verbose)?;
     decided.complete(&mut plan);
-    estimated(args, plan, &*source)
+    add_estimates(args, plan, &*source)
 }

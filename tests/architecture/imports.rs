@@ -144,29 +144,40 @@ impl Modules {
     }
 }
 
-/// Returns groups of files that use each other, directly or indirectly, within `room`.
-pub fn circles<'e>(
+/// Returns the modules of `std` that code imports or names in a path: `fs` of `use std::{fs, io};`.
+pub fn std_paths(code: &str) -> BTreeSet<String> {
+    let (imports, rest) = uses(code);
+    let imports = imports.into_iter().map(|(path, _, _)| path);
+    let all = imports.chain(paths(&rest).map(|path| {
+        // A path can begin with `::`.
+        path.into_iter().filter(|part| !part.is_empty()).collect()
+    }));
+    all.filter(|path| path.len() > 1 && path[0] == "std").map(|path| path[1].clone()).collect()
+}
+
+/// Returns groups of files that use each other, directly or indirectly, by uses that `counts`.
+pub fn cycles<'e>(
     edges: &BTreeMap<&'e str, BTreeSet<&'e str>>,
-    room: impl Fn(&str, &str) -> bool,
+    counts: impl Fn(&str, &str) -> bool,
 ) -> Vec<BTreeSet<&'e str>> {
     let reach = |from: &'e str| {
         let (mut seen, mut next) = (BTreeSet::new(), vec![from]);
         while let Some(file) = next.pop() {
             let used = edges.get(file).into_iter().flatten().copied();
-            next.extend(used.filter(|other| room(file, other) && seen.insert(*other)));
+            next.extend(used.filter(|other| counts(file, other) && seen.insert(*other)));
         }
         seen
     };
     let reached: BTreeMap<&str, BTreeSet<&str>> =
         edges.keys().map(|file| (*file, reach(file))).collect();
-    let mut circles = BTreeSet::new();
+    let mut cycles = BTreeSet::new();
     for (file, seen) in &reached {
         if seen.contains(file) {
             let back = |other: &&&str| reached.get(**other).is_some_and(|back| back.contains(file));
-            circles.insert(seen.iter().filter(back).copied().collect());
+            cycles.insert(seen.iter().filter(back).copied().collect());
         }
     }
-    circles.into_iter().collect()
+    cycles.into_iter().collect()
 }
 
 fn joined(parts: &[String], last: &str) -> String {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The course of the test for one artifact tree."""
+"""The steps of the test for one artifact tree."""
 
 import shutil
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from report import Report, some
 
 
 @dataclass
-class Bench:
+class Context:
     """Everything that the steps need."""
 
     report: Report
@@ -47,30 +47,30 @@ class Bench:
         return cls(report, binary, root, extended, ensure_uv(work), built_trees, runs, arguments.repeat_full)
 
 
-def one_tree(bench, name):
+def test_tree(context, name):
     """Build, install and use the packages of one tree."""
-    report, tree = bench.report, expectations.TREES[name]
-    place = bench.runs / name
+    report, tree = context.report, expectations.TREES[name]
+    place = context.runs / name
     place.mkdir()
     built = place / "built"
-    plan = builds.build(report, name, bench.rockpack, bench.trees[name], built, tree.build)
+    plan = builds.build(report, name, context.rockpack, context.trees[name], built, tree.build)
     if plan is None:
         return
-    if not tree.full or bench.repeat_full:
+    if not tree.full or context.repeat_full:
         again = place / "again"
         again.mkdir()
-        builds.same_again(report, name, bench.rockpack, bench.trees[name], built, again, tree.build)
+        builds.same_again(report, name, context.rockpack, context.trees[name], built, again, tree.build)
         shutil.rmtree(again)
         other = place / "other version"
         other.mkdir()
-        builds.promoted(report, name, bench.rockpack, bench.trees[name], built, other, tree.build)
+        builds.promoted(report, name, context.rockpack, context.trees[name], built, other, tree.build)
         shutil.rmtree(other)
     if not tree.full:
         scratch = place / "wrong inputs"
-        wrong_inputs.test_all(report, f"{name}: wrong input", bench.rockpack, bench.trees[name], built, scratch)
+        wrong_inputs.test_all(report, f"{name}: wrong input", context.rockpack, context.trees[name], built, scratch)
         shutil.rmtree(scratch)
-    for one in _installations(name, tree, built):
-        _installed(bench, plan, place, one)
+    for installation in _installations(name, tree, built):
+        _test_installation(context, plan, place, installation)
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Installation:
     dists: tuple
     isas: tuple
     requirement: str
-    later: str = ""  # what is installed when the devel tree is there already
+    second_requirement: str = ""  # installed after the devel tree was expanded
 
 
 def _installations(name, tree, built):
@@ -96,22 +96,22 @@ def _installations(name, tree, built):
                            "rocm[libraries,devel,profiler]")
 
 
-def _installed(bench, plan, place, one):
-    name, tree, dists = one.label, one.tree, one.dists
-    report = bench.report
-    pip, uv = (installs.Environment(bench.root, bench.uv, tool, place) for tool in ("pip", "uv"))
+def _test_installation(context, plan, place, installation):
+    name, tree, dists = installation.label, installation.tree, installation.dists
+    report = context.report
+    pip, uv = (installs.Environment(context.root, context.uv, tool, place) for tool in ("pip", "uv"))
     before = {}
     for environment in (pip, uv):
         result = environment.make()
         if not report.check(f"{name}: {environment.tool}: virtual environment", result.problem):
             return
         before[environment.tool] = snapshot.names(environment.place)
-        result = environment.install(dists, one.requirement)
-        if not report.check(f"{name}: {environment.tool}: install {one.requirement}", result.problem):
+        result = environment.install(dists, installation.requirement)
+        if not report.check(f"{name}: {environment.tool}: install {installation.requirement}", result.problem):
             return
     _compare(report, name, pip, uv)
-    _expand_and_add(report, one, pip, uv)
-    _use(bench, name, tree, plan, pip, uv, one.isas)
+    _expand_and_add(report, installation, pip, uv)
+    _test_use(context, name, tree, plan, pip, uv, installation.isas)
     for environment in (pip, uv):
         if tree.mode == "kpack":
             commands.check_device_extras(report, f"{name}: {environment.tool}", environment, dists)
@@ -128,21 +128,21 @@ def _compare(report, name, pip, uv):
 
 
 def _expand_and_add(report, one, pip, uv):
-    """Expand devel, in one environment the hard way; then install more."""
-    commands.check_interrupted_init(report, f"{one.label}: uv", uv)
+    """Expand the devel tree, with uv after interrupted runs, with pip in one run; then install more packages."""
+    commands.check_interrupted_init(report, f"{installation.label}: uv", uv)
     result = pip.program("rocm-sdk", "init")
-    report.check(f"{one.label}: pip: the first rocm-sdk init", result.problem)
+    report.check(f"{installation.label}: pip: the first rocm-sdk init", result.problem)
     for environment in (pip, uv):
-        label = f"{one.label}: {environment.tool}"
-        if one.later:
-            result = environment.install(one.dists, one.later)
-            report.check(f"{label}: install {one.later} when devel is expanded", result.problem)
+        label = f"{installation.label}: {environment.tool}"
+        if installation.second_requirement:
+            result = environment.install(installation.dists, installation.second_requirement)
+            report.check(f"{label}: install {installation.second_requirement} when devel is expanded", result.problem)
         result = environment.installer("check")
         report.check(f"{label}: {environment.tool} check", result.problem)
 
 
-def _use(bench, name, tree, plan, pip, uv, isas):
-    report = bench.report
+def _test_use(context, name, tree, plan, pip, uv, isas):
+    report = context.report
     for environment in (pip, uv):
         label = f"{name}: {environment.tool}"
         loading.check_scripts(report, label, environment, tree)
@@ -161,18 +161,18 @@ def _use(bench, name, tree, plan, pip, uv, isas):
         loading.check_stubs(report, name, pip, plan, tree)
         return
     label = f"{name}: with Debian's libraries"
-    commands.check_self_test(report, label, pip, tree, bench.extended)
-    loading.check_libraries(report, label, pip, tree, bench.extended)
-    loading.check_forwards(report, label, pip, plan, tree, bench.extended)
-    loading.check_stubs(report, label, pip, plan, tree, bench.extended)
-    loading.check_compilers(report, label, pip, bench.extended)
+    commands.check_self_test(report, label, pip, tree, context.extended)
+    loading.check_libraries(report, label, pip, tree, context.extended)
+    loading.check_forwards(report, label, pip, plan, tree, context.extended)
+    loading.check_stubs(report, label, pip, plan, tree, context.extended)
+    loading.check_compilers(report, label, pip, context.extended)
 
 
 def _uninstall(report, name, environment, before):
-    _one_device(report, name, environment)
+    _test_device_removal(report, name, environment)
     for distribution, check in (("rocm-sdk-devel", commands.check_paths_without_devel),
                                 ("rocm-sdk-libraries", commands.check_error_without_libraries)):
-        names = [one for one in records.distributions(environment.site) if one.startswith(distribution)]
+        names = [dist for dist in records.distributions(environment.site) if dist.startswith(distribution)]
         result = environment.installer("uninstall", *names)
         if report.check(f"{name}: uninstall {distribution}", result.problem):
             check(report, name, environment)
@@ -181,9 +181,9 @@ def _uninstall(report, name, environment, before):
     report.check(f"{name}: nothing is left", installs.leftovers(before, environment))
 
 
-def _one_device(report, name, environment):
-    """Check defect 23: the other packages are undamaged after the removal of a device package."""
-    devices = [one for one in records.distributions(environment.site) if "-device-" in one]
+def _test_device_removal(report, name, environment):
+    """Check that the other packages are undamaged after the removal of a device package."""
+    devices = [dist for dist in records.distributions(environment.site) if "-device-" in dist]
     if not devices:
         return
     result = environment.installer("uninstall", devices[0])

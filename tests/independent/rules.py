@@ -123,7 +123,7 @@ def fill_runtime(package, earlier):
         path = f".devel_links/{package.isa}.json"
         package.items[path] = Item(path, DEVEL_LINKS)
         # pip removes emptied directories only below one that it removes a file from, so each device wheel has a file at
-        # the top (defect 24: nothing remains after uninstallation).
+        # the top, and nothing remains after uninstallation.
         package.items[marker(package)] = Item(marker(package), INIT)
 
 

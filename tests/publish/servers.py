@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Object stores on loopback, and faults of a network in front of one."""
+"""Object stores on loopback, and a web front end of a bucket."""
 
 import base64
 import hashlib
@@ -57,17 +57,17 @@ def moto(tools, work):
     store = Store("moto (S3)", process, f"s3://{NAME}", f"{base}/{NAME}", {
         "AWS_ENDPOINT": base, "AWS_ALLOW_HTTP": "true", "AWS_REGION": "us-east-1",
         "AWS_ACCESS_KEY_ID": "nobody", "AWS_SECRET_ACCESS_KEY": "nobodys-secret-key"})
-    create(store, urllib.request.Request(store.place, method="PUT"))
+    send_when_up(store, urllib.request.Request(store.place, method="PUT"))
     everybody = {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": f"arn:aws:s3:::{NAME}/*"}
     policy = json.dumps({"Version": "2012-10-17", "Statement": [everybody]}).encode()
-    return create(store, urllib.request.Request(f"{store.place}?policy", data=policy, method="PUT", headers={"Content-Type": "application/json"}))
+    return send_when_up(store, urllib.request.Request(f"{store.place}?policy", data=policy, method="PUT", headers={"Content-Type": "application/json"}))
 
 
 def azurite(work):
     """Start azurite, a partial implementation of Azure Blob Storage."""
     npm, node = shutil.which("npm"), shutil.which("node")
     if not (npm and node):
-        raise NotRun("there is no npm, which azurite comes from")
+        raise NotRun("npm and node are needed for azurite")
     home = work / "azurite"
     program = home / "node_modules" / "azurite" / "dist" / "src" / "blob" / "main.js"
     if not program.is_file():
@@ -84,7 +84,7 @@ def azurite(work):
     base = f"http://127.0.0.1:{port}"
     store = Store("azurite (Azure)", process, f"az://{NAME}", f"{base}/{ACCOUNT}/{NAME}", {
         "AZURE_STORAGE_USE_EMULATOR": "true", "AZURITE_BLOB_STORAGE_URL": base})
-    return create(store, container(f"{store.place}?restype=container"))
+    return send_when_up(store, container(f"{store.place}?restype=container"))
 
 
 def container(url):
@@ -97,8 +97,8 @@ def container(url):
     return urllib.request.Request(url, method="PUT", headers=headers)
 
 
-def create(store, request):
-    """Ask for the bucket until the server is up."""
+def send_when_up(store, request):
+    """Send a request until the server is up; end the server if it refuses."""
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
@@ -106,7 +106,9 @@ def create(store, request):
                 return store
         except urllib.error.HTTPError as answer:
             store.end()
-            raise NotRun(f"{store.name} makes no bucket: {answer} {answer.read().decode(errors='replace')}") from answer
+            text = f"{store.name} refuses {request.full_url}: {answer} {answer.read().decode(errors='replace')}"
+            # A wrong signature or policy is a fault of this test; a server that fails cannot be tested with.
+            raise (AssertionError if answer.code < 500 else NotRun)(text) from answer
         except OSError as problem:
             if time.monotonic() > deadline or store.process.poll() is not None:
                 store.end()
@@ -133,7 +135,9 @@ class Front(http.server.ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def handle_error(self, request, client_address):
-        """Say nothing of clients that leave early."""
+        """Print errors, except those of clients that leave early."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -149,6 +153,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 body, status, sent = answer.read(), 200, answer.headers
         except urllib.error.HTTPError as answer:
             body, status, sent = b"", answer.code, {"Content-Type": "text/plain"}
+        except urllib.error.URLError as problem:
+            body, status, sent = str(problem.reason).encode(), 502, {"Content-Type": "text/plain"}
         self.send_response(status)
         for name in ("Content-Type", "Content-Encoding"):
             if name in sent:
@@ -165,7 +171,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 def tools(work):
-    """Install moto from PyPI, or raise NotRun."""
+    """Install moto and uv from PyPI, or raise NotRun."""
     home = work / "store-tools"
     if not (home / "bin" / "moto_server").is_file():
         result = run([sys.executable, "-m", "venv", "--clear", home], work)

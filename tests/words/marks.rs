@@ -9,7 +9,8 @@ use super::passage::Passage;
 /// Name and pattern of each turn of phrase. Case does not matter.
 const PATTERNS: &[(&str, &str)] = &[
     ("what", r"\b(what|whoever|whatever|whose)\b"),
-    ("who", r"(?<![,] )\bwho\b(?! (are|is|want|use))"),
+    // ", who" and "users who want" are field English.
+    ("who", r"(?<![,] )\bwho\b(?! (are|is|want|use)\b)"),
     ("those of", r"\b(those|that) of\b"),
     ("one that", r"\b(one|those) (that|which|who)\b"),
     ("is told", r"\b(is|are|was|were|be) told\b|\btells?\b"),
@@ -18,9 +19,9 @@ const PATTERNS: &[(&str, &str)] = &[
     ("stands, lies", r"\b(stands?|lies?)\b"),
     ("beside", r"\bbesides?\b"),
     ("else", r"(?<!or )(?<!anything )(?<!something )(?<!nothing )(?<!everything )\belse\b(?! if)"),
-    ("comes, goes", r"\b(comes?|goes?)\b(?! (from|back|to))"),
+    ("comes, goes", r"\b(comes?|goes?)\b(?! (from|back|to)\b)"),
     ("has not", r"\b(has|have|does|do|is|are) (not|none)\b(?= [,.;:]|[.,;:])|\b(is|are) none\b"),
-    ("in vain", r"\bin vain\b|\bshall\b|\bhence\b|\bthereof\b|\bwherein\b|\bthereby\b"),
+    ("archaic", r"\bin vain\b|\bshall\b|\bhence\b|\bthereof\b|\bwherein\b|\bthereby\b"),
 ];
 
 /// Compiled patterns.
@@ -65,7 +66,7 @@ impl Display for Mark<'_> {
     }
 }
 
-/// Sentence of `text` that has the byte `at`.
+/// Returns the sentence of `text` at byte `at`.
 fn sentence_at(text: &str, at: usize) -> &str {
     const ENDS: [char; 5] = ['.', ';', ':', '!', '?'];
     let ends_here = |end: &usize| text[*end..].chars().nth(1).is_none_or(char::is_whitespace);

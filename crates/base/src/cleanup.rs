@@ -126,7 +126,7 @@ pub fn run() {
     };
     // Other threads may add files during the removal.
     let all_gone = || (removals().filter(|remove| !remove()).count() == 0).then_some(());
-    retry::until(ATTEMPTS, ATTEMPT_PAUSE, all_gone);
+    retry::until_some(ATTEMPTS, ATTEMPT_PAUSE, all_gone);
     // Other threads block on these locks until the process exits.
     std::mem::forget(registered);
     std::mem::forget(quiet);

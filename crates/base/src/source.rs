@@ -39,7 +39,10 @@ struct Text {
 
 impl Text {
     fn drawn(&self) -> &str {
-        self.drawn.get_or_init(|| picture::masked(&self.whole)).as_deref().unwrap_or(&self.whole)
+        self.drawn
+            .get_or_init(|| picture::mask_active(&self.whole))
+            .as_deref()
+            .unwrap_or(&self.whole)
     }
 }
 

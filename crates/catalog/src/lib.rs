@@ -57,7 +57,7 @@ pub use wanted::Wanted;
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Catalog {
-    /// Artifacts, sorted by directory name.
+    /// Artifacts, sorted by name, then component (lib, run, dev, dbg, doc, test), then family.
     pub artifacts: Vec<Artifact>,
     /// Children of the directory that are not artifacts.
     pub ignored: Vec<Ignored>,
@@ -66,7 +66,7 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// Sorted catalog.
+    /// Returns the catalog with sorted lists, borrowed if they are sorted already.
     pub fn in_order(&self) -> Cow<'_, Self> {
         let sorted = self.artifacts.is_sorted_by_key(|a| &a.id)
             && self.artifacts.iter().all(|a| a.entries.is_sorted_by_key(CatalogEntry::order));
@@ -78,7 +78,7 @@ impl Catalog {
         Cow::Owned(catalog)
     }
 
-    /// Artifacts of this name; only in a sorted catalog.
+    /// Returns the artifacts of this name. The catalog must be sorted; otherwise some are missed.
     pub fn named(&self, name: &ArtifactName) -> &[Artifact] {
         let from = self.artifacts.partition_point(|artifact| artifact.id.name < *name);
         let rest = &self.artifacts[from..];
@@ -214,7 +214,7 @@ pub enum FileType {
     ImportLibrary(Box<ImportLibrary>),
     /// An import library that cannot be parsed; the reason.
     BrokenImportLibrary(String),
-    /// An offload bundle or code archive, with the targets in its table.
+    /// An offload bundle or code archive; the targets that its table lists.
     DeviceCode(Vec<String>),
     /// A file that begins with `#!`.
     Script,
@@ -274,7 +274,7 @@ impl CatalogEntry {
     }
 }
 
-/// Place of a file.
+/// Source of a member: artifact, base directory and path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

@@ -35,17 +35,17 @@ pub struct SavedLock {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct LockedArchive {
-    /// Key, relative to the run: `{name}_{component}_{family}.tar.zst`.
+    /// File name of the archive, or its key below the run's address: `{name}_{component}_{family}.tar.zst`.
     pub key: String,
     /// Size in bytes.
     pub size: u64,
     /// SHA-256 of the archive.
-    #[serde(deserialize_with = "in_either_case")]
+    #[serde(deserialize_with = "sha256_in_any_case")]
     pub sha256: Sha256,
 }
 
 /// Accepts upper-case digits, which sidecars can have.
-fn in_either_case<'de, D: Deserializer<'de>>(from: D) -> Result<Sha256, D::Error> {
+fn sha256_in_any_case<'de, D: Deserializer<'de>>(from: D) -> Result<Sha256, D::Error> {
     String::deserialize(from)?.to_ascii_lowercase().parse().map_err(D::Error::custom)
 }
 
@@ -82,8 +82,8 @@ impl Lock {
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::NotFound`] if missing; others for another format or a duplicate key. Errors
-    /// name the file.
+    /// [`io::ErrorKind::NotFound`] if it is missing, [`io::ErrorKind::InvalidData`] for malformed content, another
+    /// format or a duplicate key. Errors name the file.
     pub fn load(file: &Path) -> io::Result<Self> {
         let text = regular::read_to_string(file, LONGEST_LOCK)?;
         let wrong = |reason: String| {
@@ -91,9 +91,7 @@ impl Lock {
             io::Error::new(io::ErrorKind::InvalidData, message)
         };
         if !text.trim_start().starts_with('{') {
-            let reason = "it is not an object with `format` and `archives`; write it with `rockpack \
-                artifact fetch --lock FILE`";
-            return Err(wrong(reason.to_owned()));
+            return Err(wrong("it is not an object with `format` and `archives`".to_owned()));
         }
         let saved: SavedLock = serde_json::from_str(&text).map_err(|e| wrong(e.to_string()))?;
         if saved.format != LOCK_FORMAT {
@@ -202,7 +200,11 @@ mod tests {
             fs::write(&file, text).unwrap();
             let error = Lock::load(&file).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::InvalidData);
-            assert!(error.to_string().contains(reason), "{error}");
+            // The caller adds the remedy.
+            assert!(
+                error.to_string().contains(reason) && !error.to_string().contains("--lock"),
+                "{error}"
+            );
             assert!(error.to_string().contains("rockpack.lock is not a lock file"), "{error}");
         }
     }

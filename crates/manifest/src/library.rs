@@ -9,11 +9,11 @@ use crate::text::matches_any_library;
 use base::source::Spanned;
 use manifest_derive::Line;
 
-/// Names libraries that ELF files may need and that the user's system has.
+/// Names libraries that the user's system has, so that ELF and PE files may need them.
 #[derive(Debug, Clone, Line)]
 #[line("system-library", once, example = r#"system-library "libc.so.6" "libm.so.6""#)]
 pub struct LibraryRule {
-    /// A name as in NEEDED, or a glob over such names.
+    /// A name as in NEEDED or an import table, or a glob over such names.
     #[each("SONAME", "a library")]
     pub name: Spanned<LibraryName>,
     /// Reason why the system has them.
@@ -27,8 +27,11 @@ impl fmt::Display for LibraryName {
     }
 }
 
-/// Endings of DLLs: libraries and the system's drivers.
-const DLL_ENDINGS: [&str; 2] = [".dll", ".drv"];
+/// Endings of PE libraries: DLLs, and the printer drivers of Windows, which programs load like them.
+const PE_ENDINGS: [&str; 2] = [".dll", ".drv"];
+
+/// Beginnings of patterns in a glob.
+const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
 
 /// A library as `DT_NEEDED` or an import names it, or a glob over such names: `libc.so.6`, `libboost_*.so.*`.
 #[derive(Debug, Clone)]
@@ -36,8 +39,8 @@ pub struct LibraryName {
     text: String,
     /// `None` without a wildcard.
     glob: Option<Compiled>,
-    /// Compared without regard to case.
-    is_dll: bool,
+    /// Compared without regard to case, as Windows does.
+    is_pe: bool,
 }
 
 impl LibraryName {
@@ -54,9 +57,9 @@ impl LibraryName {
     /// Returns whether it matches a needed library.
     pub fn matches(&self, needed: &str) -> bool {
         match &self.glob {
-            None if self.is_dll => self.text.eq_ignore_ascii_case(needed),
+            None if self.is_pe => self.text.eq_ignore_ascii_case(needed),
             None => self.text == needed,
-            Some(glob) if self.is_dll => glob.is_match(&needed.to_ascii_lowercase()),
+            Some(glob) if self.is_pe => glob.is_match(&needed.to_ascii_lowercase()),
             Some(glob) => glob.is_match(needed),
         }
     }
@@ -76,7 +79,7 @@ impl Reason for LibraryNameError {
     }
 }
 
-/// A text that names no library.
+/// Invalid name of a library, or invalid glob over such names.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a library name: {reason}")]
 pub struct LibraryNameError {
@@ -99,15 +102,18 @@ impl FromStr for LibraryName {
             let remedy = (!name.is_empty()).then(|| format!("write \"{name}\""));
             return Err(error("remove the directory: files need libraries by name", remedy));
         }
-        if text.starts_with(['*', '?', '[', '{']) || matches_any_library(text) {
-            return Err(error(
-                "the pattern matches any library",
-                Some("begin with the common part of the names: \"libname*.so.*\"".to_owned()),
-            ));
+        let remedy = "begin with the common part of the names: \"libname*.so.*\"";
+        if matches_any_library(text) {
+            return Err(error("the pattern matches any library", Some(remedy.to_owned())));
+        }
+        // Such a pattern, as `*foo.so.1` for `libfoo.so.1`, also accepts unrelated libraries.
+        if text.starts_with(WILDCARDS) {
+            let reason = "a pattern must not begin with a wildcard";
+            return Err(error(reason, Some(format!("{remedy}, or write each name"))));
         }
         let lower = text.to_ascii_lowercase();
-        let is_dll = DLL_ENDINGS.iter().any(|end| lower.ends_with(end));
-        if !is_dll && !text.contains(".so") {
+        let is_pe = PE_ENDINGS.iter().any(|end| lower.ends_with(end));
+        if !is_pe && !text.contains(".so") {
             let remedy = "write the NEEDED entry of `readelf -d`, such as \"libname.so.1\", or a \
                 DLL, such as \"name.dll\"";
             return Err(error(
@@ -115,11 +121,11 @@ impl FromStr for LibraryName {
                 Some(remedy.to_owned()),
             ));
         }
-        let is_glob = text.contains(['*', '?', '[', '{']);
-        let pattern = if is_dll { &lower } else { text };
+        let is_glob = text.contains(WILDCARDS);
+        let pattern = if is_pe { &lower } else { text };
         let glob = is_glob.then(|| Compiled::new(&[pattern], false)).transpose();
         let glob = glob.map_err(|reason| error(&reason, None))?;
-        Ok(Self { text: text.to_owned(), glob, is_dll })
+        Ok(Self { text: text.to_owned(), glob, is_pe })
     }
 }
 
@@ -143,12 +149,34 @@ mod tests {
     }
 
     #[test]
+    fn matches_pe_libraries_in_any_case() {
+        assert!(matches("KERNEL32.dll", "kernel32.DLL"));
+        assert!(matches("MSVCP140_*.DLL", "msvcp140_1.dll"));
+        assert!(matches("winspool.drv", "WINSPOOL.DRV"));
+        assert!(!matches("libc.so.6", "LIBC.so.6"));
+        assert!(!matches("libboost_*.so", "LIBBOOST_a.so"));
+    }
+
+    #[test]
     fn refuses_names_of_no_library() {
         let nested = format!("lib{}.so{}", "{a,".repeat(500), "}".repeat(500));
-        for bad in
-            ["libc", "/lib/libc.so.6", "lib/", "*", "*.so.*", "lib*.so*", "libx[.so", &nested]
-        {
-            assert!(bad.parse::<LibraryName>().is_err(), "{bad}");
+        for (bad, reason) in [
+            ("libc", "a library name has `.so` or ends in `.dll`"),
+            ("/lib/libc.so.6", "remove the directory"),
+            ("lib/", "remove the directory"),
+            ("*", "the pattern matches any library"),
+            ("*.so.*", "the pattern matches any library"),
+            ("lib*.so*", "the pattern matches any library"),
+            ("lib*.dll", "the pattern matches any library"),
+            ("*foo.so.1", "must not begin with a wildcard"),
+            ("?ibz.so", "must not begin with a wildcard"),
+            ("[lm]ibfoo.so", "must not begin with a wildcard"),
+            ("{libfoo,libbar}.so.1", "must not begin with a wildcard"),
+            ("libx[.so", "unclosed character class"),
+            (&nested, "the limit is 1000"),
+        ] {
+            let error = bad.parse::<LibraryName>().unwrap_err();
+            assert!(error.reason.contains(reason), "{bad}: {error}");
         }
     }
 }

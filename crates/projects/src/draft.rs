@@ -9,17 +9,19 @@ use std::path::{Path, PathBuf};
 use super::git_program::git_in;
 use super::remote::public_address;
 use base::directory::entries;
+use base::source::printable;
 
 mod project;
 mod reads;
 
 use project::DraftProject;
 
-/// Directories between a checkout and a project in it.
-const DEPTH: usize = 3;
+/// Maximum depth of a project below its checkout: 3 finds `a/b/c/pyproject.toml`. Deeper ones are rarely projects, and
+/// a large tree takes long.
+pub const MAX_DEPTH: usize = 3;
 
-/// Directories without projects of the checkout.
-const OTHERS: [&str; 8] =
+/// Directories that are not searched, because their projects are examples, tests, results or dependencies.
+const SKIPPED_DIRECTORIES: [&str; 8] =
     ["build", "dist", "docs", "examples", "node_modules", "test", "tests", "third_party"];
 
 /// A manifest to start from.
@@ -31,8 +33,8 @@ pub struct Draft {
     pub text: String,
 }
 
-/// Drafts a manifest of the checkout in `directory`, or of the checkouts below it; `None` without
-/// projects.
+/// Drafts a manifest of the checkout in `directory` or, if that has no .git and is no project, of the checkouts in it;
+/// `None` without projects.
 ///
 /// # Errors
 ///
@@ -42,24 +44,31 @@ pub fn draft(directory: &Path) -> io::Result<Option<Draft>> {
     let is_checkout = directory.join(".git").exists() || project::is_project(&directory);
     let (sources, checkouts) = match directory.parent() {
         Some(parent) if is_checkout => (parent.to_owned(), vec![directory.clone()]),
-        _ => (directory.clone(), below(&directory)?),
+        _ => (directory.clone(), visible_subdirectories(&directory)?),
     };
     let mut projects: BTreeMap<PathBuf, Vec<DraftProject>> = BTreeMap::new();
-    let mut names = BTreeSet::new();
+    let (mut names, mut omitted) = (BTreeSet::new(), Vec::new());
     for checkout in checkouts {
         let mut projects_of_checkout = Vec::new();
-        collect(&checkout, &checkout, DEPTH, &mut projects_of_checkout)?;
-        projects_of_checkout.retain(|project| names.insert(project.name.clone()));
+        find_projects(&checkout, &checkout, MAX_DEPTH, &mut projects_of_checkout)?;
+        // A name can have only one node: the first directory wins.
+        projects_of_checkout.retain(|project| {
+            let is_new = names.insert(project.name.clone());
+            if !is_new {
+                omitted.push((project.name.clone(), project.place(&name_of(&checkout))));
+            }
+            is_new
+        });
         if !projects_of_checkout.is_empty() {
             projects.insert(checkout, projects_of_checkout);
         }
     }
-    let text = text(&projects, &names);
+    let text = manifest_text(&projects, &names, &omitted);
     Ok((!projects.is_empty()).then_some(Draft { sources, text }))
 }
 
-/// Directories below, without hidden ones.
-fn below(directory: &Path) -> io::Result<Vec<PathBuf>> {
+/// Returns the directories in a directory, except hidden ones.
+fn visible_subdirectories(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut directories = Vec::new();
     for entry in entries(directory)? {
         let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
@@ -70,7 +79,7 @@ fn below(directory: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(directories)
 }
 
-fn collect(
+fn find_projects(
     checkout: &Path,
     directory: &Path,
     depth: usize,
@@ -83,48 +92,71 @@ fn collect(
     if depth == 0 {
         return Ok(());
     }
-    for inner in below(directory)? {
-        let name = inner.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if !OTHERS.contains(&name.as_str()) {
-            collect(checkout, &inner, depth - 1, projects)?;
+    for inner in visible_subdirectories(directory)? {
+        if !SKIPPED_DIRECTORIES.contains(&name_of(&inner).as_str()) {
+            find_projects(checkout, &inner, depth - 1, projects)?;
         }
     }
     Ok(())
 }
 
-fn text(projects: &BTreeMap<PathBuf, Vec<DraftProject>>, names: &BTreeSet<String>) -> String {
+fn name_of(directory: &Path) -> String {
+    directory.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn manifest_text(
+    projects: &BTreeMap<PathBuf, Vec<DraftProject>>,
+    names: &BTreeSet<String>,
+    omitted: &[(String, String)],
+) -> String {
     let mut text =
         "// packages.kdl: Python packages, built from checkouts. `rockpack help manifest \
                     python-project` explains\n// every line.\n"
             .to_owned();
-    let directory =
-        |checkout: &Path| checkout.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let addresses = projects.keys().filter_map(|path| Some((directory(path), address(path)?)));
+    let addresses = projects.keys().filter_map(|path| Some((name_of(path), remote_address(path)?)));
     for (index, (name, address)) in addresses.enumerate() {
         let blank = if index == 0 { "\n" } else { "" };
-        let _ = writeln!(text, "{blank}source {} git={}", quoted(&name), quoted(&address));
+        let _ = writeln!(text, "{blank}source {} git={}", kdl_string(&name), kdl_string(&address));
     }
     for (checkout, project) in projects.iter().flat_map(|(path, projects_of_checkout)| {
         projects_of_checkout.iter().map(move |project| (path, project))
     }) {
-        let _ = write!(text, "\n{}", project.node(&directory(checkout), names));
+        let _ = write!(text, "\n{}", project.node(&name_of(checkout), names));
+    }
+    for (name, place) in omitted {
+        let (name, place) = (kdl_string(name), kdl_string(place));
+        let _ = writeln!(
+            text,
+            "\n// {place} has no node, because its project has the name {name}, too."
+        );
     }
     text
 }
 
-fn address(checkout: &Path) -> Option<String> {
+fn remote_address(checkout: &Path) -> Option<String> {
+    // A directory without .git can be in another repository, of which git would give the address.
+    if !checkout.join(".git").exists() {
+        return None;
+    }
     let output = git_in(checkout, &["config", "--get", "remote.origin.url"]).ok()?;
     public_address(String::from_utf8_lossy(&output).trim())
 }
 
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', r"\\").replace('"', "\\\""))
+/// Formats a quoted string of KDL, in which line breaks and control characters are escaped.
+fn kdl_string(text: &str) -> String {
+    let escaped = text.replace('\\', r"\\").replace('"', "\\\"");
+    format!("\"{}\"", printable(&escaped))
 }
 
 #[cfg(test)]
 mod tests {
-    use fs_err as fs;
+    use std::ffi::OsStr;
 
+    use base::source::Source;
+    use fs_err as fs;
+    use manifest::kdl::{self, Value};
+
+    use super::super::git_program::git;
     use super::*;
 
     fn write(root: &Path, files: &[(&str, &str)]) {
@@ -178,9 +210,8 @@ python-project \"example-wave\" {
     }
 
     #[test]
-    fn a_name_that_python_computes_is_that_of_the_directory() {
+    fn uses_the_directory_name_if_python_computes_the_name() {
         let dir = tempfile::tempdir().unwrap();
-        let odd = "a\"b";
         let script = |name: &str| format!("setup(\n    name={name},\n)\n");
         write(
             dir.path(),
@@ -188,22 +219,73 @@ python-project \"example-wave\" {
                 ("one/setup.py", &script("PACKAGE_NAME")),
                 ("two/setup.py", &script("f\"two-{VERSION}\"")),
                 ("three/setup.py", &script("'example-three'")),
-                (&format!("four/{odd}/setup.py"), &script("'four'")),
-                (&format!("four/{odd}/tests/test_four.py"), ""),
-                ("five/a{b/setup.py", &script("'five'")),
-                ("five/a{b/tests/test_five.py", ""),
             ],
         );
         let text = draft(dir.path()).unwrap().unwrap().text;
-        for name in ["one", "two", "example-three", "four", "five"] {
+        for name in ["one", "two", "example-three"] {
             assert!(text.contains(&format!("python-project \"{name}\"")), "{name}: {text}");
         }
-        assert!(text.contains(r#"test "{python}" "-m" "pytest" "{source}/a\"b/tests""#), "{text}");
-        assert!(!text.contains("a{b/tests"), "{text}");
     }
 
     #[test]
-    fn a_checkout_itself_is_below_its_parent() {
+    fn escapes_quotes_and_line_breaks_of_paths_and_leaves_out_tests_behind_braces() {
+        let dir = tempfile::tempdir().unwrap();
+        let script = |name: &str| format!("setup(\n    name='{name}',\n)\n");
+        write(
+            dir.path(),
+            &[
+                ("four/a\"b/setup.py", &script("four")),
+                ("four/a\"b/tests/test_four.py", ""),
+                ("five/a{b/setup.py", &script("five")),
+                ("five/a{b/tests/test_five.py", ""),
+                ("six\n\u{2028}\u{7f}/a\\\r/setup.py", &script("six")),
+            ],
+        );
+        let text = draft(dir.path()).unwrap().unwrap().text;
+        assert!(text.contains(r#"test "{python}" "-m" "pytest" "{source}/a\"b/tests""#), "{text}");
+        assert!(!text.contains("a{b/tests"), "{text}");
+        let nodes = kdl::parse(&Source::new("packages.kdl", text)).unwrap();
+        let value = |text: &str| Value::Text(text.to_owned());
+        let six = nodes.iter().find(|node| node.entries[0].value == value("six")).unwrap();
+        let source = &six.block.as_ref().unwrap()[0];
+        assert_eq!(source.entries[0].value, value("six\n\u{2028}\u{7f}"));
+        assert_eq!(source.property("subdirectory"), Some(&value("a\\\r")));
+    }
+
+    #[test]
+    fn names_the_directory_of_a_second_project_of_a_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let script = "setup(\n    name='demo',\n)\n";
+        write(dir.path(), &[("a/setup.py", script), ("b/inner/setup.py", script)]);
+        let text = draft(dir.path()).unwrap().unwrap().text;
+        assert_eq!(text.matches("python-project \"demo\"").count(), 1, "{text}");
+        let line = "// \"b/inner\" has no node, because its project has the name \"demo\", too.\n";
+        assert!(text.ends_with(line), "{text}");
+    }
+
+    #[test]
+    fn a_directory_without_git_has_no_address_of_the_repository_around_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let address = "https://example.org/all.git";
+        write(dir.path(), &[("wave/setup.py", ""), ("clone/setup.py", "")]);
+        for place in [dir.path().to_owned(), dir.path().join("clone")] {
+            git(&[OsStr::new("init"), OsStr::new("--quiet"), place.as_os_str()]).unwrap();
+            git_in(&place, &["config", "remote.origin.url", address]).unwrap();
+        }
+        let checkouts = [dir.path().join("wave"), dir.path().join("clone")];
+        let addresses = checkouts.each_ref().map(|checkout| remote_address(checkout));
+        assert_eq!(addresses, [None, Some(address.to_owned())]);
+    }
+
+    #[test]
+    fn fails_without_a_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        let error = draft(&dir.path().join("absent")).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn sources_of_a_single_checkout_are_its_parent() {
         let dir = tempfile::tempdir().unwrap();
         write(
             dir.path(),
@@ -212,6 +294,5 @@ python-project \"example-wave\" {
         let draft = draft(&dir.path().join("wave")).unwrap().unwrap();
         assert_eq!(draft.sources, dir.path().canonicalize().unwrap());
         assert!(draft.text.ends_with("python-project \"wave\" {\n    source \"wave\"\n}\n"));
-        assert!(super::draft(&dir.path().join("..").join("..").join("dev/null")).is_err());
     }
 }

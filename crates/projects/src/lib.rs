@@ -85,7 +85,7 @@ pub use checkouts::{CHECKOUTS_FORMAT, CheckoutState, CheckoutStates, State, chec
 pub use compilers::Missing;
 pub use confined::{Holds, holds};
 pub use content::{CheckoutContent, Named, Repository};
-pub use draft::{Draft, draft};
+pub use draft::{Draft, MAX_DEPTH, draft};
 pub use git_program::{GitError, git_in};
 pub use lock::Lock;
 pub use runner::run as run_confined;

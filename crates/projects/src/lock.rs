@@ -193,10 +193,10 @@ impl ItemLock {
                 text,
                 "\n[[packages]]\nname = {}\nversion = {}\nwheels = [{{ name = {}, path = {}, size = \
                  {}, hashes = {{ sha256 = \"{hash}\" }} }}]\n",
-                quoted(&name.dist.normalized()),
-                quoted(name.version.as_str()),
-                quoted(&file),
-                quoted(path),
+                toml_string(&name.dist.normalized()),
+                toml_string(name.version.as_str()),
+                toml_string(&file),
+                toml_string(path),
                 fs::metadata(&wheel)?.len(),
             );
         }
@@ -264,12 +264,12 @@ fn fetched(workspace: &Path) -> io::Result<Vec<PathBuf>> {
 
 /// Checkout, prefetched wheels and tools, in the table for tools (PEP 751, `[tool]`).
 fn inputs_of(inputs: &ProjectInputs, prefetched: &Digests) -> String {
-    let mut text = format!("\n[tool.rockpack]\ncheckout = {}\n", quoted(&inputs.checkout));
-    let _ = writeln!(text, "tree = {}", quoted(&inputs.tree));
+    let mut text = format!("\n[tool.rockpack]\ncheckout = {}\n", toml_string(&inputs.checkout));
+    let _ = writeln!(text, "tree = {}", toml_string(&inputs.tree));
     // The first repository is the checkout, the others are its submodules.
     let commit = inputs.repositories.first().and_then(|repository| repository.commit.as_ref());
     if let Some(commit) = commit {
-        let _ = writeln!(text, "commit = {}", quoted(commit));
+        let _ = writeln!(text, "commit = {}", toml_string(commit));
     }
     let submodules = inputs.repositories.iter().skip(1);
     let submodules =
@@ -281,14 +281,14 @@ fn inputs_of(inputs: &ProjectInputs, prefetched: &Digests) -> String {
     ] {
         let _ = writeln!(text, "\n[tool.rockpack.{name}]");
         for (key, value) in pairs {
-            let _ = writeln!(text, "{} = {}", quoted(key), quoted(value));
+            let _ = writeln!(text, "{} = {}", toml_string(key), toml_string(value));
         }
     }
     text
 }
 
 /// Formats a TOML basic string, which has the syntax of a JSON string, but no U+007F.
-fn quoted(text: &str) -> String {
+fn toml_string(text: &str) -> String {
     serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007F")
 }
 
@@ -299,8 +299,8 @@ mod tests {
     #[test]
     fn strings_of_a_list_are_basic_strings_of_toml() {
         for text in ["", "a\"b\\", "\t\n\0\u{1f}\u{7f}\u{80}ü"] {
-            let table: toml::Table = format!("key = {}", quoted(text)).parse().unwrap();
-            assert_eq!(table["key"].as_str(), Some(text), "{}", quoted(text));
+            let table: toml::Table = format!("key = {}", toml_string(text)).parse().unwrap();
+            assert_eq!(table["key"].as_str(), Some(text), "{}", toml_string(text));
         }
     }
 

@@ -27,8 +27,11 @@ use manifest::Address;
 
 const CONNECT: Duration = Duration::from_secs(3);
 const CAPABILITIES: Duration = Duration::from_secs(3);
-const PAUSES: Backoff =
-    Backoff { shortest: Duration::from_millis(100), longest: Duration::from_secs(5), steady: 50 };
+const PAUSES: Backoff = Backoff {
+    shortest: Duration::from_millis(100),
+    longest: Duration::from_secs(5),
+    fixed_percent: 50,
+};
 /// Batch size for servers without a limit, less the overhead of a message.
 const BATCH: u64 = (4 << 20) - (64 << 10);
 /// Limit of a received message: servers may exceed tonic's default of 4 MiB.
@@ -335,10 +338,10 @@ impl Client {
         matches!(refreshed, Ok(Ok(true)))
     }
 
-    async fn pause(&self, tries: u32) {
+    async fn pause(&self, retry: u32) {
         let mut stop = self.stop.clone();
         tokio::select! {
-            () = tokio::time::sleep(PAUSES.pause(tries)) => {}
+            () = tokio::time::sleep(PAUSES.pause(retry)) => {}
             _ = stop.wait_for(|over| *over) => {}
         }
     }

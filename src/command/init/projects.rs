@@ -15,7 +15,7 @@ pub fn run(args: &InitArgs, directory: &Path) -> Result<(), Failure> {
     let draft =
         draft.map_err(|e| environment(format!("cannot read the sources: {}", with_causes(&e))))?;
     let Some(draft) = draft else {
-        let message = format!("no pyproject.toml or setup.py below {}", directory.display());
+        let message = format!("no Python project in {}", directory.display());
         return Err(Problem::error(Code::MissingSource, message).help(help(directory)).into());
     };
     let file = args.dir.join(builtin::PACKAGES.0);
@@ -34,7 +34,7 @@ pub fn run(args: &InitArgs, directory: &Path) -> Result<(), Failure> {
     ))
 }
 
-/// Remedy for a checkout without projects. CMake makes some of a template.
+/// Returns the remedy for a checkout without projects. CMake makes some of a template.
 fn help(directory: &Path) -> String {
     let mut places = vec![directory.to_owned()];
     places.extend(
@@ -47,6 +47,11 @@ fn help(directory: &Path) -> String {
              the result to the project's directory",
             template.display()
         ),
-        None => "give a checkout, or the directory of several ones".to_owned(),
+        None => format!(
+            "give a checkout, or the directory of several ones. A project has a setup.py, or a pyproject.toml with \
+             `[project]` or `[build-system]`, at most {} directories deep; docs, examples, tests and build results are \
+             not searched",
+            projects::MAX_DEPTH
+        ),
     }
 }

@@ -32,11 +32,11 @@ pub enum FarmFault {
     Breaks,
     /// The program fails.
     Fails,
-    /// The stream belongs to another content.
+    /// The output belongs to another content.
     OtherContent,
     /// The output has another name.
     OtherOutput,
-    /// The stream is missing when requested.
+    /// The output is missing when requested.
     Gone,
     /// Each package has the bytes of the first built one.
     OtherPackage,
@@ -47,6 +47,7 @@ pub enum FarmFault {
 }
 
 impl FarmFault {
+    /// Faults of the tests of streams and of packages. `OtherPackage`, `Huge` and `Floods` have tests of their own.
     pub const ALL: [Self; 10] = [
         Self::Refuses,
         Self::Busy,
@@ -65,7 +66,7 @@ impl FarmFault {
         matches!(self, Self::Loses | Self::Breaks)
     }
 
-    /// Returns whether a warning is printed: a busy farm is not a fault.
+    /// Returns whether a warning is printed. `NeverDone` has none: the build ends before the limit.
     pub fn is_reported(self) -> bool {
         !self.is_retried() && self != Self::NeverDone
     }
@@ -77,8 +78,8 @@ impl Shared {
     }
 
     fn content(&self, digest: Option<&api::Digest>) -> Vec<u8> {
-        let found = self.state.lock().unwrap().blobs.get(&digest.unwrap().hash).cloned();
-        found.expect("an input that nobody sent")
+        let blob = self.state.lock().unwrap().blobs.get(&digest.unwrap().hash).cloned();
+        blob.expect("an input that nobody sent")
     }
 
     pub(super) fn keep(&self, bytes: Vec<u8>) -> api::Digest {
@@ -97,8 +98,10 @@ impl Shared {
         let dir = tempfile::tempdir().unwrap();
         self.lay_out(action.input_root_digest.as_ref(), dir.path());
         let content = dir.path().join("content");
-        // Faults happen immediately, before a thread packs the stream.
-        if fault.is_some_and(|fault| !fault.is_retried()) && content.exists() {
+        // A short content makes the program end at once, before a thread of the client packs the same stream.
+        // `OtherOutput` keeps its content, so that the client can refuse the name alone.
+        let is_short = fault.is_some_and(|it| !it.is_retried() && it != FarmFault::OtherOutput);
+        if is_short && content.exists() {
             fs::write(content, "another content").unwrap();
         }
         symlink(env!("CARGO_BIN_EXE_rockpack"), dir.path().join("program")).unwrap();
@@ -107,8 +110,9 @@ impl Shared {
         assert_eq!(command.environment_variables.is_empty(), is_stream);
         let variables = command.environment_variables.iter().map(|it| (&it.name, &it.value));
         if fault == Some(FarmFault::Fails) {
-            let what = &mut arguments[if is_stream { 2 } else { 1 }];
-            what.push_str(" by another program");
+            // An unknown argument makes the program fail.
+            let argument = &mut arguments[if is_stream { 2 } else { 1 }];
+            argument.push_str(" by another program");
         }
         let Output { status, stderr, .. } = Command::new(&arguments[0])
             .args(&arguments[1..])
@@ -171,7 +175,7 @@ impl Shared {
     }
 
     /// Returns whether this is the first request for the action, and the number of all requests.
-    fn see(&self, action: &api::Digest) -> (bool, usize) {
+    fn count_request(&self, action: &api::Digest) -> (bool, usize) {
         let mut state = self.state.lock().unwrap();
         state.asked += 1;
         (state.seen.insert(action.hash.clone()), state.asked)
@@ -208,10 +212,10 @@ impl api::execution_server::Execution for Shared {
         let request = request.into_inner();
         let action = request.action_digest.unwrap();
         let fault = self.state.lock().unwrap().farm_fault;
-        let (first, seen) = self.see(&action);
+        let (is_first, requests) = self.count_request(&action);
         let begun = stream::iter([Ok(under_way(&action))]);
-        let known = self.state.lock().unwrap().entries.get(&action.hash).cloned();
-        if let Some(result) = known.filter(|_| !request.skip_cache_lookup) {
+        let cached = self.state.lock().unwrap().entries.get(&action.hash).cloned();
+        if let Some(result) = cached.filter(|_| !request.skip_cache_lookup) {
             let response =
                 api::ExecuteResponse { result: Some(result), ..api::ExecuteResponse::default() };
             let done = stream::iter([Ok(done(&action, &response))]);
@@ -228,8 +232,8 @@ impl api::execution_server::Execution for Shared {
                 let answers = stream::repeat_with(move || Ok(under_way(&action)));
                 return Ok(Response::new(Box::pin(answers)));
             }
-            Some(FarmFault::Breaks) if seen <= 2 => return Ok(Response::new(Box::pin(begun))),
-            Some(FarmFault::Loses) if first => {
+            Some(FarmFault::Breaks) if requests <= 2 => return Ok(Response::new(Box::pin(begun))),
+            Some(FarmFault::Loses) if is_first => {
                 let hash = {
                     let action: api::Action = self.message(Some(&action));
                     let root: api::Directory = self.message(action.input_root_digest.as_ref());
@@ -243,10 +247,10 @@ impl api::execution_server::Execution for Shared {
         }
         let shared = self.clone();
         let result = async move {
-            let _one = shared.machines.acquire().await.unwrap();
-            let (other, named) = (shared.clone(), action.clone());
-            let result = tokio::task::spawn_blocking(move || other.run(&named, fault));
-            // If a client has left, its action lacks inputs once the storage is emptied.
+            let _permit = shared.machines.acquire().await.unwrap();
+            let (farm, action_to_run) = (shared.clone(), action.clone());
+            let result = tokio::task::spawn_blocking(move || farm.run(&action_to_run, fault));
+            // `run` panics if the next test has emptied the storage; its client has left.
             let result = result.await.map_err(|e| Status::aborted(e.to_string()))?;
             let mut state = shared.state.lock().unwrap();
             state.executed.push(action.hash.clone());

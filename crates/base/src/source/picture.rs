@@ -43,8 +43,8 @@ impl Look {
     }
 }
 
-/// Renders lines of at most `width` columns without breaking paths, flags and code. Distant labels
-/// get separate pictures. Control characters are escaped.
+/// Renders a problem. Lines have at most `width` columns, unless a path, flag or code is longer or `width` leaves too few
+/// columns for labels. Distant labels get separate pictures. Control characters are escaped.
 pub fn picture(problem: &Problem, width: usize, look: Look) -> String {
     let handler = GraphicalReportHandler::new_themed(look.theme())
         .with_width(width)
@@ -80,43 +80,45 @@ impl<'p> Drawn<'p> {
             severity: problem.severity,
             help: problem.help.as_deref().map(printable_lines),
             source: problem.labels.first().map(|(place, _)| &place.source),
-            labels: spans(&problem.labels, width),
+            labels: label_spans(&problem.labels, width),
         };
         let elsewhere = problem.labels_elsewhere().map(|label| Self {
             message: Cow::Borrowed("also here"),
             severity: Severity::Advice,
             help: None,
             source: Some(&label.0.source),
-            labels: spans(std::slice::from_ref(label), width),
+            labels: label_spans(std::slice::from_ref(label), width),
         });
         std::iter::once(main).chain(elsewhere).collect()
     }
 }
 
-fn spans(labels: &[(Place, String)], width: usize) -> Vec<LabeledSpan> {
+fn label_spans(labels: &[(Place, String)], width: usize) -> Vec<LabeledSpan> {
     let make = |(index, (place, text)): (usize, &(Place, String))| {
         let new = if index == 0 {
             LabeledSpan::new_primary_with_span
         } else {
             LabeledSpan::new_with_span
         };
-        let lines = textwrap::wrap(&printable(text), wrap::options(room(place, width))).join("\n");
-        new(Some(lines), underlined(place))
+        let lines =
+            textwrap::wrap(&printable(text), wrap::options(label_width(place, width))).join("\n");
+        new(Some(lines), underline_range(place))
     };
     labels.iter().enumerate().map(make).collect()
 }
 
-fn underlined(place: &Place) -> Range<usize> {
-    // The label is below the middle of the span, which must not be far to the right.
+fn underline_range(place: &Place) -> Range<usize> {
+    // miette puts the label below the middle of the underline; a cut underline keeps it near the start.
     const MOST: usize = 200;
     let most = place.source.text().floor_char_boundary(place.bytes.start + MOST);
     place.bytes.start..place.bytes.end.min(most)
 }
 
-fn room(place: &Place, width: usize) -> usize {
-    let span = place.span();
-    let number = (span.end.line + 1).to_string().len();
-    let middle = usize::midpoint(span.start.column.min(CONTEXT), span.end.column.min(CONTEXT));
+fn label_width(place: &Place, width: usize) -> usize {
+    let underline = underline_range(place);
+    let [start, end] = [underline.start, underline.end].map(|at| place.source.position(at));
+    let number = (end.line + 1).to_string().len();
+    let middle = usize::midpoint(start.column.min(CONTEXT), end.column.min(CONTEXT));
     // ` 12 · ` before the line, `╰── ` before the label.
     width.saturating_sub(2 + number + 4 + middle + 4).max(NARROWEST_LABEL)
 }
@@ -182,8 +184,8 @@ impl SourceCode for Source {
     }
 }
 
-/// Replaces characters escaped by [`printable`] with `?`, keeping the length.
-pub(super) fn masked(text: &str) -> Option<String> {
+/// Replaces active characters by `?`s of the same length in bytes; returns `None` without any.
+pub(super) fn mask_active(text: &str) -> Option<String> {
     let hidden = |offset: usize, c: char| {
         super::printable::is_active(c) && !(c == '\r' && text[offset + 1..].starts_with('\n'))
     };
@@ -247,6 +249,7 @@ mod tests {
         for width in [40, 60, 80, 100] {
             let drawn = picture(&problem, width, Look::PLAIN);
             let widest = drawn.lines().map(|line| line.chars().count()).max().unwrap();
+            // The rpath in backticks has 35 columns and is not broken; the others are indentation.
             assert!(widest <= width.max(53), "{width}: {widest}\n{drawn}");
             assert_eq!(drawn.matches("--linux-amdgpu-families").count(), 3, "{drawn}");
             assert_eq!(drawn.matches("`rpath \"core\" \"lib/some/directory\"`").count(), 3);
@@ -277,6 +280,16 @@ mod tests {
     }
 
     #[test]
+    fn a_label_has_the_width_right_of_the_middle_of_its_underline() {
+        let source = Source::new("a.kdl", format!("{}\n", "a".repeat(900)));
+        let label = "word ".repeat(30);
+        let problem =
+            Problem::error(Code::InvalidText, "m").label(&source.at(0..900), label.trim());
+        let drawn = picture(&problem, 400, Look::PLAIN);
+        assert!(drawn.contains(label.trim()), "{drawn}");
+    }
+
+    #[test]
     fn pictures_without_box_characters_are_ascii() {
         let source = Source::new("a.kdl", "node \"x\"\nother\n");
         for problem in [
@@ -297,7 +310,7 @@ mod tests {
 
     #[test]
     fn line_breaks_of_windows_stay() {
-        assert_eq!(masked("a\r\nb\r\n"), None);
-        assert_eq!(masked("a\rb\r\n").unwrap(), "a?b\r\n");
+        assert_eq!(mask_active("a\r\nb\r\n"), None);
+        assert_eq!(mask_active("a\rb\r\n").unwrap(), "a?b\r\n");
     }
 }

@@ -2,7 +2,7 @@
 //! target IDs, then the code.
 
 use std::collections::BTreeSet;
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read};
 
 use flate2::read::ZlibDecoder;
 
@@ -10,6 +10,8 @@ pub(super) const MAGIC: &[u8; 24] = b"__CLANG_OFFLOAD_BUNDLE__";
 pub(super) const COMPRESSED: &[u8; 4] = b"CCOB";
 /// Part that cannot be read.
 pub(super) const UNREAD: &str = "the table of an offload bundle";
+/// Largest window of zstd, which long-distance matching can use; the decoder's default is 27.
+const WINDOW_LOG: u32 = 31;
 const MOST_ENTRIES: u64 = 4096;
 const LONGEST_ID: u64 = 1024;
 /// Triple of device code in an entry's ID. Entries without it are for the host.
@@ -93,8 +95,15 @@ fn plain<'b>(mut bundle: impl Read + 'b) -> io::Result<Box<dyn Read + 'b>> {
     io::copy(&mut bundle.by_ref().take(rest), &mut io::sink())?;
     Ok(match start[6] {
         0 => Box::new(ZlibDecoder::new(bundle)),
-        _ => Box::new(zstd::Decoder::new(bundle)?),
+        _ => Box::new(zstd_decoder(io::BufReader::new(bundle))?),
     })
+}
+
+/// Returns the decoder of a compressed bundle's content, for any window that encoders can use.
+pub(super) fn zstd_decoder<'d, R: BufRead>(content: R) -> io::Result<zstd::Decoder<'d, R>> {
+    let mut decoder = zstd::Decoder::with_buffer(content)?;
+    decoder.window_log_max(WINDOW_LOG)?;
+    Ok(decoder)
 }
 
 fn table(bundle: impl Read) -> io::Result<BTreeSet<String>> {
@@ -201,6 +210,18 @@ pub(super) mod tests {
             assert!(is_one(&packed[..24]));
             assert_eq!(targets(&packed[..]), targets(&plain[..]), "{version} {method}");
         }
+    }
+
+    #[test]
+    fn reads_bundles_with_a_window_beyond_the_decoders_default() {
+        let plain = bundle(&IDS);
+        let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+        encoder.window_log(28).unwrap();
+        encoder.write_all(&plain).unwrap();
+        let content = encoder.finish().unwrap();
+        assert!(zstd::decode_all(&content[..]).is_err(), "the window is not beyond the default");
+        let packed = [&compressed(3, 1, &[])[..32], &content].concat();
+        assert_eq!(targets(&packed[..]), targets(&plain[..]));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Extraction of code objects from offload bundles (clang's `ClangOffloadBundler` documentation).
 //!
 //! Compressed bundles of version 1 have no length of the bundle; version 2 has it in four bytes
-//! after the method, version 3 in eight. The size of the content and a hash follow.
+//! after the method, version 3 in eight. The size of the content and a hash follow. The hash is not
+//! checked, as the decompressor and the size detect damage.
 
 use std::io::{self, BufReader, Read};
 
@@ -11,9 +12,8 @@ use super::bundle::{self, COMPRESSED, Entry, MAGIC};
 use super::elf::{AMDGPU, Cursor};
 use crate::ReadAt;
 
-const START: usize = 32;
-/// Largest window of zstd, used by long-distance matching.
-const WINDOW_LOG: u32 = 31;
+/// Length of the longest header (version 3), and of the smallest plain bundle (magic and number of entries).
+const HEADER_LEN: usize = 32;
 
 /// Offload bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub enum BundleError {
          size"
     )]
     Endless(u64),
-    /// Bundle beyond the given end.
+    /// Bundle that does not end before the given end.
     #[error("the offload bundle at byte {0:#x} is longer than its section allows")]
     Long(u64),
     /// Invalid table or content.
@@ -79,7 +79,7 @@ pub enum BundleError {
         /// Fault.
         what: String,
     },
-    /// Code for no GPU target.
+    /// Code for a target that is not a GPU, such as the host.
     #[error(
         "the offload bundle at byte {at:#x} has code for `{id}`, which archives of code cannot \
          hold"
@@ -106,19 +106,22 @@ pub enum BundleError {
 impl Bundle {
     /// Reads the bundle at `at`, up to `end`, and checks its code.
     pub fn read(file: &impl ReadAt, at: u64, end: u64) -> Result<Self, BundleError> {
-        let mut start = [0; START];
+        let mut start = [0; HEADER_LEN];
         let room = end.checked_sub(at).ok_or(BundleError::None(at))?;
-        if room < START as u64 {
+        if room < HEADER_LEN as u64 {
             return Err(BundleError::None(at));
         }
         file.read_exact_at(at, &mut start)?;
-        let (form, length) = form(&start, at)?;
+        let (form, length) = parse_header(&start, at)?;
         if length.is_some_and(|length| length > room) {
             return Err(BundleError::Long(at));
         }
         let mut bundle = Self { at, length: length.unwrap_or(room), form, objects: Vec::new() };
+        let file = &Marked(file);
         let entries = bundle::entries(BufReader::new(bundle.content(file)?));
-        let entries = entries.map_err(|_| bundle.damaged("its table cannot be read"))?;
+        let entries = entries.map_err(|error| {
+            bundle.fault(error, |error| format!("its table cannot be read: {error}"))
+        })?;
         bundle.objects = bundle.objects_of(&entries)?;
         if form == Form::Plain {
             let ends = entries.iter().map(|entry| entry.offset.saturating_add(entry.size));
@@ -147,8 +150,7 @@ impl Bundle {
         &self.objects
     }
 
-    /// Calls `take` with the index in [`Bundle::objects`] and the bytes of each, in order of
-    /// offsets.
+    /// Calls `take` for each code object, in order of offsets, with its index in [`Bundle::objects`] and its bytes.
     pub fn each_code(
         &self,
         file: &impl ReadAt,
@@ -170,7 +172,7 @@ impl Bundle {
         Ok(())
     }
 
-    fn plain<'f>(&self, file: &'f impl ReadAt, object: &Object) -> Box<dyn Read + 'f> {
+    fn object_reader<'f>(&self, file: &'f impl ReadAt, object: &Object) -> Box<dyn Read + 'f> {
         let start = self.at + object.offset;
         Box::new(Cursor { file, at: start, len: start + object.size })
     }
@@ -182,12 +184,16 @@ impl Bundle {
         Ok(match self.form {
             Form::Plain => Box::new(from(0)),
             Form::Zlib(header, _) => Box::new(ZlibDecoder::new(from(header))),
-            Form::Zstd(header, _) => {
-                let mut decoder = zstd::Decoder::with_buffer(from(header))?;
-                decoder.window_log_max(WINDOW_LOG)?;
-                Box::new(decoder)
-            }
+            Form::Zstd(header, _) => Box::new(bundle::zstd_decoder(from(header))?),
         })
+    }
+
+    /// Blames the file for its errors, and the bundle for those of its content.
+    fn fault(&self, error: io::Error, message: impl FnOnce(io::Error) -> String) -> BundleError {
+        match error.downcast::<FileError>() {
+            Ok(FileError(error)) => BundleError::Io(error),
+            Err(error) => self.damaged(&message(error)),
+        }
     }
 
     fn damaged(&self, what: &str) -> BundleError {
@@ -212,20 +218,22 @@ impl Bundle {
         let mut objects: Vec<&Object> = self.objects.iter().collect();
         objects.sort_by_key(|object| object.offset);
         let (mut content, mut offset) = (self.content(file)?, 0);
-        let unread = |error: io::Error| self.damaged(&error.to_string());
+        let read_error = |error: io::Error| self.fault(error, |error| error.to_string());
         for object in objects {
             let before = object.offset.checked_sub(offset);
             let before = before.ok_or_else(|| self.damaged("code objects overlap"))?;
             if self.form == Form::Plain {
-                content = self.plain(file, object);
+                // `read` has compared the ends of all objects with the end of the file.
+                content = self.object_reader(file, object);
             } else {
                 let skipped = io::copy(&mut content.by_ref().take(before), &mut io::sink());
-                if skipped.map_err(unread)? != before {
+                if skipped.map_err(read_error)? != before {
                     return Err(self.damaged("it is shorter than its table records"));
                 }
             }
             let mut start = Vec::new();
-            content.by_ref().take(20).read_to_end(&mut start).map_err(unread)?;
+            let of_header = object.size.min(CODE_HEADER);
+            content.by_ref().take(of_header).read_to_end(&mut start).map_err(read_error)?;
             if !is_code_object(&start) {
                 let target = object.target.clone();
                 return Err(BundleError::NoObject { at: self.at, target });
@@ -233,8 +241,8 @@ impl Bundle {
             offset = object.offset + start.len() as u64;
             let rest = object.size.saturating_sub(start.len() as u64);
             if self.form != Form::Plain {
-                offset +=
-                    io::copy(&mut content.by_ref().take(rest), &mut io::sink()).map_err(unread)?;
+                offset += io::copy(&mut content.by_ref().take(rest), &mut io::sink())
+                    .map_err(read_error)?;
             }
             let end = object.offset.saturating_add(object.size);
             if self.form != Form::Plain && offset != end {
@@ -244,12 +252,12 @@ impl Bundle {
         }
         let (Form::Zlib(_, size) | Form::Zstd(_, size)) = self.form else { return Ok(()) };
         let more = size.saturating_sub(offset).saturating_add(1);
-        offset += io::copy(&mut content.take(more), &mut io::sink()).map_err(unread)?;
+        offset += io::copy(&mut content.take(more), &mut io::sink()).map_err(read_error)?;
         if offset == size { Ok(()) } else { Err(self.damaged("the size of its content is wrong")) }
     }
 }
 
-fn form(start: &[u8; START], at: u64) -> Result<(Form, Option<u64>), BundleError> {
+fn parse_header(start: &[u8; HEADER_LEN], at: u64) -> Result<(Form, Option<u64>), BundleError> {
     if start.starts_with(MAGIC) {
         return Ok((Form::Plain, None));
     }
@@ -281,8 +289,30 @@ fn form(start: &[u8; START], at: u64) -> Result<(Form, Option<u64>), BundleError
     Ok((form, Some(length)))
 }
 
+/// File of which errors are marked, because decoders pass them on between errors of the content.
+struct Marked<'f, F>(&'f F);
+
+/// Error of the file, not of the bundle.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+struct FileError(io::Error);
+
+impl<F: ReadAt> ReadAt for Marked<'_, F> {
+    fn len(&self) -> io::Result<u64> {
+        self.0.len()
+    }
+
+    fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        let read = self.0.read_exact_at(offset, buf);
+        read.map_err(|error| io::Error::new(error.kind(), FileError(error)))
+    }
+}
+
+/// Length of an ELF file's beginning with magic and machine.
+const CODE_HEADER: u64 = 20;
+
 fn is_code_object(start: &[u8]) -> bool {
-    start.len() == 20
+    start.len() as u64 == CODE_HEADER
         && start.starts_with(b"\x7fELF")
         && u16::from_le_bytes([start[18], start[19]]) == AMDGPU
 }
@@ -300,15 +330,22 @@ mod tests {
     }
 
     fn plain(code: &[(&str, Vec<u8>)]) -> Vec<u8> {
-        let host = ("host-x86_64-unknown-linux-gnu-", 4096, 0);
-        let mut entries = vec![(host.0.to_owned(), host.1, host.2)];
+        let mut entries = Vec::new();
         let mut content = Vec::new();
         for (target, bytes) in code {
             content.resize(content.len().next_multiple_of(4096), 0);
-            let id = format!("hipv4-amdgcn-amd-amdhsa--{target}");
-            entries.push((id, 4096 + content.len(), bytes.len()));
+            entries.push((*target, 4096 + content.len(), bytes.len()));
             content.extend(bytes);
         }
+        with_table(&entries, &content)
+    }
+
+    /// Bundle of an empty entry of the host and these entries (target, offset and size), with content at 4096.
+    fn with_table(code: &[(&str, usize, usize)], content: &[u8]) -> Vec<u8> {
+        let mut entries = vec![("host-x86_64-unknown-linux-gnu-".to_owned(), 4096, 0)];
+        entries.extend(code.iter().map(|(target, offset, size)| {
+            (format!("hipv4-amdgcn-amd-amdhsa--{target}"), *offset, *size)
+        }));
         let mut bundle = [&MAGIC[..], &(entries.len() as u64).to_le_bytes()].concat();
         for (id, offset, size) in entries {
             for number in [offset, size, id.len()] {
@@ -369,13 +406,84 @@ mod tests {
             all.unwrap();
             let expected = code().map(|(target, bytes)| (target.to_owned(), bytes));
             assert_eq!(read_code, expected);
-            let mut seen = Vec::new();
-            read.each_code(&file, |index, _| {
-                seen.push(index);
+        }
+    }
+
+    #[test]
+    fn code_has_the_order_of_offsets_and_not_of_the_table() {
+        // Between the objects are bytes of none.
+        let (first, second) = (object(1, 900), object(2, 30));
+        let content = [&first[..], b"unused", &second].concat();
+        let entries = [("gfx942", 4096 + 906, 30), ("gfx90a", 4096, 900)];
+        let bundle = with_table(&entries, &content);
+        for file in [bundle.clone(), packed(2, 0, &bundle), packed(3, 1, &bundle)] {
+            let read = Bundle::read(&file, 0, file.len() as u64).unwrap();
+            assert_eq!(read.objects()[0].target, "gfx942");
+            let mut read_code = Vec::new();
+            let all = read.each_code(&file, |index, code| {
+                let mut bytes = Vec::new();
+                code.read_to_end(&mut bytes)?;
+                read_code.push((index, bytes));
                 Ok(())
-            })
-            .unwrap();
-            assert_eq!(seen, [0, 1, 2]);
+            });
+            all.unwrap();
+            assert_eq!(read_code, [(1, first.clone()), (0, second.clone())]);
+        }
+    }
+
+    #[test]
+    fn refuses_overlapping_code() {
+        let content = [object(1, 900), object(2, 30)].concat();
+        let bundle = with_table(&[("gfx942", 4096 + 899, 30), ("gfx90a", 4096, 900)], &content);
+        for file in [bundle.clone(), packed(3, 1, &bundle)] {
+            assert!(
+                refused(&file).ends_with("is damaged: code objects overlap"),
+                "{}",
+                refused(&file)
+            );
+        }
+    }
+
+    #[test]
+    fn a_short_object_is_no_code_whatever_follows_it() {
+        let stub = b"\x7fELF and no machine".to_vec();
+        let bundle = plain(&[("gfx90a", stub[..18].to_vec()), ("gfx942", object(1, 30))]);
+        for file in [bundle.clone(), packed(3, 0, &bundle), packed(3, 1, &bundle)] {
+            let error = refused(&file);
+            assert!(error.ends_with("no finished code object for gfx90a"), "{error}");
+        }
+    }
+
+    /// Number of the error of a disk.
+    const EIO: i32 = 5;
+
+    /// File of which bytes from an offset on cannot be read.
+    struct Failing(Vec<u8>, u64);
+
+    impl ReadAt for Failing {
+        fn len(&self) -> io::Result<u64> {
+            ReadAt::len(&self.0)
+        }
+
+        fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+            if offset + buf.len() as u64 > self.1 {
+                return Err(io::Error::from_raw_os_error(EIO));
+            }
+            self.0.read_exact_at(offset, buf)
+        }
+    }
+
+    #[test]
+    fn errors_of_the_file_are_not_damage_of_the_bundle() {
+        let bundle = plain(&[("gfx942", object(1, 900))]);
+        for form in [bundle.clone(), packed(2, 0, &bundle), packed(3, 1, &bundle)] {
+            let len = form.len() as u64;
+            // Header, table and code.
+            for end in [0, 40, 4100.min(len - 1)] {
+                let error = Bundle::read(&Failing(form.clone(), end), 0, len).unwrap_err();
+                let BundleError::Io(io) = &error else { panic!("{end}: {error}") };
+                assert_eq!(io.raw_os_error(), Some(EIO), "{end}: {error}");
+            }
         }
     }
 
@@ -417,12 +525,14 @@ mod tests {
     #[test]
     fn reports_damage_and_wrong_lengths() {
         let bundle = plain(&code());
-        for cut in [40, 4000, bundle.len() - 1] {
-            let cut = refused(&bundle[..cut].to_vec());
-            assert!(
-                cut.contains("damaged") || cut.contains("longer than its section allows"),
-                "{cut}"
-            );
+        let too_long = "is longer than its section allows";
+        for (cut, expected) in [
+            (40, "is damaged: its table cannot be read: failed to fill whole buffer"),
+            (4000, too_long),
+            (bundle.len() - 1, too_long),
+        ] {
+            let error = refused(&bundle[..cut].to_vec());
+            assert!(error.ends_with(expected), "{cut}: {error}");
         }
         let mut far = bundle.clone();
         far[32..40].copy_from_slice(&u64::MAX.to_le_bytes());

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use base::source::Code;
 use binary::Machine;
 use binary::loader::{Dll, DllContent, DllFault, Dlls};
-use binary::pe::PeSymbol;
 use binary::systems::PythonTags;
 use binary::systems::windows::{Provider, provider};
 
@@ -23,7 +22,7 @@ struct Import<'i> {
     is_whole: bool,
     /// Certain to fail: not a delay import, which fails at its first call only, and not of a plugin, which a program
     /// can do without.
-    at_start: bool,
+    is_certain: bool,
 }
 
 /// Finds DLLs that are nowhere, and functions that the DLLs of the set lack.
@@ -46,20 +45,20 @@ pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
     for dll in dlls.files() {
         let package = &set.packages[dll.owner];
         let (python, is_whole) = (package.python(), is_whole(package, &distributions));
-        let elsewhere = |library: &str| {
+        let is_provided_outside = |library: &str| {
             !is_foreign(library, &python)
                 && (set.environment.on_system(library)
                     || provider(library, &python).is_some_and(Provider::is_certain))
         };
         for import in dll.imports() {
             let library = import.library;
-            let Some(fault) = dlls.fault(dll, &import, &elsewhere) else { continue };
-            // The name is of a file in another format, whose exports are unknown.
+            let Some(fault) = dlls.fault(dll, &import, &is_provided_outside) else { continue };
+            // A file of this name that is no PE file: its exports are unknown, so that nothing is reported.
             if fault == DllFault::Missing && names.contains(&library.to_ascii_lowercase()) {
                 continue;
             }
-            let at_start = !import.delayed && dlls.is_certain(dll);
-            let finding = Import { library, python, is_whole, at_start }.finding(fault);
+            let is_certain = !import.delayed && dlls.is_certain(dll);
+            let finding = Import { library, python, is_whole, is_certain }.finding(fault);
             findings.push(finding.of(dll.path).to(library).within(&package.file));
         }
     }
@@ -74,18 +73,19 @@ fn content<'f>(file: &'f File<'_>) -> Option<DllContent<'f>> {
     }
 }
 
-/// Returns whether all unconditional requirements are in a set with these names.
+/// Returns whether all requirements without an extra are in a set with these names. Other markers are not evaluated: a
+/// requirement for another system makes the set incomplete, so that a missing DLL gives a warning, not an error.
 fn is_whole(package: &Package<'_>, names: &BTreeSet<&str>) -> bool {
     let always = package.requires.iter().filter(|requirement| requirement.of_extras.is_empty());
     always.into_iter().all(|requirement| names.contains(&*requirement.name))
 }
 
-/// Matches a DLL of an interpreter for which the wheel is not.
+/// Returns whether a DLL belongs to another interpreter than the wheel's.
 fn is_foreign(library: &str, python: &PythonTags<'_>) -> bool {
     python.has_dll(&library.to_ascii_lowercase()) == Some(false)
 }
 
-/// Matches the names that delvewheel gives to copies in a wheel: no other package has this DLL.
+/// Returns whether a name is of a copy that delvewheel added to a wheel: no other package has this DLL.
 fn is_private(library: &str) -> bool {
     let stem = library.rsplit_once('.').map_or(library, |(stem, _)| stem);
     stem.rsplit_once('-').is_some_and(|(_, hash)| {
@@ -109,15 +109,16 @@ impl Import<'_> {
                 self.severe(Code::ImportLeadsNowhere, message)
             }
             DllFault::Undefined(symbols) => {
-                let message =
-                    format!("the imported `{library}` of the packages lacks functions of a file");
+                let message = format!(
+                    "the file imports functions that `{library}` in the packages does not export"
+                );
                 let names: Vec<String> = symbols.iter().map(ToString::to_string).collect();
                 self.severe(Code::UnresolvedSymbol, message).because(named(&names))
             }
             DllFault::Forwarded(symbol, to) => {
                 let message = format!(
-                    "the imported `{library}` of the packages forwards a function to one that no \
-                     library has"
+                    "`{library}` in the packages forwards an imported function to a function that no \
+                     library exports"
                 );
                 let finding = self.severe(Code::UnresolvedSymbol, message);
                 finding.because(format!("`{symbol}` to `{to}`"))
@@ -138,13 +139,14 @@ impl Import<'_> {
                  device"
             )),
             _ if is_foreign(library, &self.python) => {
-                let message =
-                    format!("the imported `{library}` is of another Python than {python}-{abi}");
+                let message = format!(
+                    "the imported `{library}` belongs to another Python than the wheel's {python}-{abi}"
+                );
                 self.severe(Code::ForeignExtension, message)
             }
             _ if !self.is_whole && !is_private(library) => warning(format!(
-                "neither the packages nor the system have the imported `{library}`, unless it is \
-                 in a required package that is not here"
+                "the imported `{library}` is in none of these packages and not in the system; a required \
+                 package that is not here may have it"
             )),
             _ => {
                 let message =
@@ -155,15 +157,10 @@ impl Import<'_> {
     }
 
     fn severe(&self, code: Code, message: String) -> Finding {
-        if self.at_start { Finding::error(code, message) } else { Finding::warning(code, message) }
+        if self.is_certain {
+            Finding::error(code, message)
+        } else {
+            Finding::warning(code, message)
+        }
     }
-}
-
-/// Functions that a PE file imports from the DLL of the stable ABI.
-pub(super) fn of_python(symbols: &binary::pe::PeSymbols) -> impl Iterator<Item = &str> {
-    let python = symbols.imports.iter().filter(|it| it.library.eq_ignore_ascii_case("python3.dll"));
-    python.flat_map(|import| &import.symbols).filter_map(|symbol| match symbol {
-        PeSymbol::Name(name) => Some(name.as_str()),
-        PeSymbol::Ordinal(_) => None,
-    })
 }

@@ -1,11 +1,11 @@
 //! Symbols of Python that modules of abi3 wheels import.
 
 use base::source::Code;
+use binary::pe::{PeSymbol, PeSymbols};
 use binary::policy::SymbolSet;
 use binary::systems::PythonTags;
 use binary::systems::stable_abi::{AbiFault, Release, faults, newest};
 
-use super::dlls;
 use super::symbols::{named, of_set};
 use crate::systems::MessageNames;
 use crate::{Finding, Needs, Package, Set, Symbols};
@@ -34,9 +34,18 @@ pub(crate) fn needs(package: &Package<'_>, all: &SymbolSet<'_>) -> Vec<(Release,
 fn of_file<'n>(all: &SymbolSet<'_>, needs: &'n Needs<'_>) -> Vec<&'n str> {
     match needs.symbols.get() {
         Some(Symbols::Elf(symbols)) => all.of_python(symbols),
-        Some(Symbols::Pe(symbols)) => dlls::of_python(symbols).collect(),
+        Some(Symbols::Pe(symbols)) => stable_abi_functions(symbols).collect(),
         None => Vec::new(),
     }
+}
+
+/// Returns the functions that a PE file imports from the DLL of the stable ABI.
+fn stable_abi_functions(symbols: &PeSymbols) -> impl Iterator<Item = &str> {
+    let python = symbols.imports.iter().filter(|it| it.library.eq_ignore_ascii_case("python3.dll"));
+    python.flat_map(|import| &import.symbols).filter_map(|symbol| match symbol {
+        PeSymbol::Name(name) => Some(name.as_str()),
+        PeSymbol::Ordinal(_) => None,
+    })
 }
 
 fn of_symbols(python: &PythonTags<'_>, symbols: Vec<&str>) -> Vec<Finding> {

@@ -4,12 +4,15 @@ use std::path::Path;
 
 use crate::faults::{FAULTS, Fault, Must};
 
-/// At least so many cases.
-pub const CASES: usize = 500;
+/// Minimum number of cases: a wrong filter must not empty the matrix.
+pub const MIN_CASES: usize = 500;
 
-/// Secrets of the variables. None is in an error or at another server.
+/// Secrets in the environment; no error and no request to another server may contain one.
 pub const SECRETS: [&str; 5] =
     ["AKIAHUNTER2", "hunter2secret", "hunter2token", "hunter2signature", "hunter2bearer"];
+
+/// Message of prune about a package of which the requirements are unknown.
+const NOTHING_PRUNED: &str = "are unknown, so nothing is removed";
 
 /// Text of answers, which no error repeats.
 pub const ECHO: &str = "ECHOED-SECRET-FILE";
@@ -123,12 +126,12 @@ impl Group {
     }
 }
 
-/// A command, as far as it talks to servers.
+/// Requests of a command, or a single call of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     ArtifactFetch,
     IndexFetch,
-    /// The same by way of a version between, with two patches.
+    /// Fetch that applies two patches: old to middle to new.
     IndexSeries,
     Publish,
     Mirror,
@@ -175,28 +178,30 @@ impl Case {
         format!("{}/{operation:?}/{phase:?}/{}", group.name(), fault.name)
     }
 
-    /// Returns the requirement that the outcome does not meet.
-    pub fn unmet(&self, outcome: &str) -> Option<String> {
+    /// Returns the reason why the outcome is wrong.
+    pub fn fault_of(&self, outcome: &str) -> Option<String> {
         if outcome.contains(WRONG_FILE) {
             return Some("it leaves a wrong file".to_owned());
         }
         if outcome.contains(ECHO) {
             return Some("it repeats an answer".to_owned());
         }
-        if outcome.contains(WRONG_FILE) {
-            return Some("it leaves a wrong file".to_owned());
-        }
-        // A package may lack patches, and a new store its pages.
-        let is_empty = self.operation == Operation::Publish && self.fault.name == "closes-in-body";
+        // A new store answers a request of a page with 404, of which the body may be cut.
+        let is_cut_404 =
+            self.operation == Operation::Publish && self.fault.name == "closes-in-body";
         let must = match self.phase {
+            // Patches are optional: without one, the whole file is fetched.
             Phase::Patch | Phase::Series => Must::Succeed,
-            _ if is_empty => Must::End,
+            _ if is_cut_404 => Must::End,
             _ => self.fault.must,
         };
         match must {
             Must::End => None,
-            // Its package has no METADATA, so nothing may go.
-            Must::Succeed if self.operation == Operation::Prune => None,
+            // The store has no `.metadata` file of the old package, so that prune removes nothing.
+            Must::Succeed if self.operation == Operation::Prune => {
+                let is_honest = outcome == "done" || outcome.contains(NOTHING_PRUNED);
+                (!is_honest).then(|| format!("not `{NOTHING_PRUNED}`"))
+            }
             Must::Succeed => outcome.starts_with("error").then(|| "it fails".to_owned()),
             Must::Fail(_) if !outcome.starts_with("error") => Some("it succeeds".to_owned()),
             // Credentials come from the library, which keeps the cause in its own words.
@@ -205,7 +210,7 @@ impl Case {
         }
     }
 
-    /// Grows large, so it runs alone.
+    /// Returns whether the answer needs much memory; such cases run alone.
     pub fn is_heavy(&self) -> bool {
         self.fault.is_heavy
     }

@@ -19,7 +19,7 @@ mod faults;
 mod server;
 mod tls;
 
-use cases::{CASES, Case, Group, SECRETS, cases};
+use cases::{Case, Group, MIN_CASES, SECRETS, cases};
 use server::{Elsewhere, Server};
 
 /// Memory of a process with all its commands, in KiB.
@@ -33,7 +33,7 @@ fn every_fault_ends() {
     let cases = cases();
     let names: std::collections::BTreeSet<String> = cases.iter().map(Case::name).collect();
     assert_eq!(names.len(), cases.len(), "each case has its own name");
-    assert!(cases.len() >= CASES, "{}", cases.len());
+    assert!(cases.len() >= MIN_CASES, "{}", cases.len());
     let elsewhere = Elsewhere::start();
     let server = Server::start(cases.clone(), &elsewhere);
     let mut wrong = Vec::new();
@@ -59,7 +59,7 @@ fn every_fault_ends() {
             if took.parse::<u64>().unwrap() > LONGEST {
                 wrong.push(format!("{name}: it took {took} ms"));
             }
-            wrong.extend(case.unmet(outcome).map(|why| format!("{name}: {why}: {outcome}")));
+            wrong.extend(case.fault_of(outcome).map(|why| format!("{name}: {why}: {outcome}")));
             wrong.extend(
                 leak(outcome).map(|secret| format!("{name}: it prints {secret}: {outcome}")),
             );

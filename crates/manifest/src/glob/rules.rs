@@ -16,17 +16,20 @@ pub trait HasGlob {
 /// Rules in the order of the file.
 ///
 /// Most globs have a word that is in every path that they match. One automaton finds these words in
-/// a path, so that the time does not grow with the number of rules.
+/// a path, so that only rules with a word in the path, and rules without a word, are tried.
 #[derive(Debug, Clone)]
 pub struct Rules<R> {
     rules: Vec<R>,
+    /// Shared, because rules are cloned for each target.
     words: Arc<Words>,
 }
 
 #[derive(Debug, Default)]
 struct Words {
     automaton: Option<AhoCorasick>,
-    owners: Vec<usize>,
+    /// Index of the rule of each word, by the word's number in the automaton.
+    rule_of_word: Vec<usize>,
+    /// Sorted indexes of rules that are always tried.
     without_word: Vec<usize>,
 }
 
@@ -58,46 +61,46 @@ impl<R: HasGlob> Rules<R> {
         self.possible(path.as_str()).filter(move |(_, rule)| rule.glob().matches(path))
     }
 
-    /// Returns the rules that can match a path.
+    /// Returns the candidates of a path: all rules that match it, and some that do not.
     pub fn possible(&self, path: &str) -> impl Iterator<Item = (usize, &R)> {
-        self.words.found_in(path).into_iter().map(|index| (index, &self.rules[index]))
+        self.words.candidates(path).into_iter().map(|index| (index, &self.rules[index]))
     }
 }
 
 impl Words {
     fn new<'g>(globs: impl Iterator<Item = &'g Glob>) -> Self {
-        let (mut words, mut owners, mut without_word) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut words, mut rule_of_word, mut without_word) = (Vec::new(), Vec::new(), Vec::new());
         for (index, glob) in globs.enumerate() {
             match glob.word() {
                 Some(word) => {
                     words.push(word);
-                    owners.push(index);
+                    rule_of_word.push(index);
                 }
                 None => without_word.push(index),
             }
         }
         if words.is_empty() {
-            return Self { automaton: None, owners, without_word };
+            return Self { automaton: None, rule_of_word, without_word };
         }
         let automaton = AhoCorasick::new(words).ok();
         if automaton.is_none() {
             // Too many words for the automaton: each rule is tried.
-            without_word.append(&mut owners);
+            without_word.append(&mut rule_of_word);
             without_word.sort_unstable();
         }
-        Self { automaton, owners, without_word }
+        Self { automaton, rule_of_word, without_word }
     }
 
-    /// Rules without a word, and rules with a word in the text, in their order.
-    fn found_in(&self, text: &str) -> Vec<usize> {
-        let mut indices = self.without_word.clone();
+    /// Returns the sorted indexes of rules that can match: those without a word, and those with a word in the text.
+    fn candidates(&self, text: &str) -> Vec<usize> {
+        let mut indexes = self.without_word.clone();
         if let Some(automaton) = &self.automaton {
             let hits = automaton.find_overlapping_iter(text);
-            indices.extend(hits.map(|hit| self.owners[hit.pattern().as_usize()]));
-            indices.sort_unstable();
-            indices.dedup();
+            indexes.extend(hits.map(|hit| self.rule_of_word[hit.pattern().as_usize()]));
+            indexes.sort_unstable();
+            indexes.dedup();
         }
-        indices
+        indexes
     }
 }
 
@@ -112,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_the_rules_that_match_alone() {
+    fn matching_finds_exactly_the_rules_that_match() {
         let globs = [
             "**",
             "lib/**",

@@ -21,7 +21,7 @@ pub(super) fn check(manifest: &Manifest, catalog: &Catalog, all: &Dists<'_>) -> 
                         .is_some_and(|t| manifest.families.levels.contains_key(t))
             })
             .collect();
-        for rule in package.artifacts.iter().filter(|rule| is_told(rule)) {
+        for rule in package.artifacts.iter().filter(|rule| must_be_for_all_isas(rule)) {
             for component in &rule.components {
                 let lacking = lacking(&manifest.families, catalog, &dists, rule, component.value);
                 if let Some(isas) = lacking {
@@ -33,7 +33,9 @@ pub(super) fn check(manifest: &Manifest, catalog: &Catalog, all: &Dists<'_>) -> 
     problems
 }
 
-fn is_told(rule: &ArtifactRule) -> bool {
+/// Returns whether the absence of the artifact for some ISAs needs a reason.
+fn must_be_for_all_isas(rule: &ArtifactRule) -> bool {
+    // `optional` alone is the reason of every absence; a subproject has a list of ISAs to compare with.
     rule.optional.is_none() || rule.subproject.is_some()
 }
 
@@ -51,13 +53,16 @@ fn lacking(
             |id: &ArtifactId| dist.fits(id) || above.contains(&families.target_of(&id.family));
         artifacts.any(|id| id.name == *rule.name && id.component == component && fits(id))
     };
-    let (with, without): (Vec<&ResolvedDist<'_>>, Vec<_>) =
+    let (having, lacking): (Vec<&ResolvedDist<'_>>, Vec<_>) =
         dists.iter().copied().partition(|dist| has_artifact(dist));
-    let left_out = rule.subproject.as_ref().and_then(|part| families.subprojects.get(&part.value));
-    let isas = without.iter().filter_map(|dist| dist.variant.as_str());
-    let isas = isas.filter(|isa| !left_out.is_some_and(|l| l.iter().any(|i| i.as_str() == *isa)));
+    let excluded_isas =
+        rule.subproject.as_ref().and_then(|part| families.subprojects.get(&part.value));
+    let isas = lacking.iter().filter_map(|dist| dist.variant.as_str());
+    let isas = isas.filter(|isa| {
+        !excluded_isas.is_some_and(|list| list.iter().any(|item| item.as_str() == *isa))
+    });
     let isas: Vec<String> = isas.map(str::to_owned).collect();
-    (!with.is_empty() && !isas.is_empty()).then_some(isas)
+    (!having.is_empty() && !isas.is_empty()).then_some(isas)
 }
 
 fn warning(
@@ -73,11 +78,11 @@ fn warning(
     );
     let help = match &rule.subproject {
         Some(part) => format!(
-            "build it for them too, or add them in families.kdl to `without` of subproject \"{}\"",
+            "build the artifact for these ISAs, or add them to `without` of subproject \"{}\" in families.kdl",
             part.value
         ),
-        None => "build it for them too, or give a reason: optional=\"…\", or subproject=\"…\" \
-            with a `subproject` of families.kdl"
+        None => "build the artifact for these ISAs, or write in this line optional=\"REASON\", or \
+            subproject=\"NAME\" of a `subproject` in families.kdl"
             .to_owned(),
     };
     Problem::warning(Code::MissingArtifact, message)

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 use toml::{Table, Value};
 
-use super::{quoted, reads};
+use super::{kdl_string, reads};
 use base::directory::entries;
 use base::names::{Requirement, normalized};
 use base::regular;
@@ -78,18 +78,23 @@ impl DraftProject {
         }))
     }
 
-    /// Writes the project as a `python-project` node. `names` are the projects of the draft: requirements
-    /// among them become its `after` line; pip installs the others.
+    /// Returns the checkout's name and the directory in it.
+    pub fn place(&self, checkout: &str) -> String {
+        Path::new(checkout).join(&self.subdirectory).to_string_lossy().into_owned()
+    }
+
+    /// Writes the project as a `python-project` node. Of its requirements, only those in `names`, the
+    /// projects of the manifest, become an `after` line.
     pub fn node(&self, checkout: &str, names: &BTreeSet<String>) -> String {
         let subdirectory = self.subdirectory.to_string_lossy();
-        let mut source = format!("source {}", quoted(checkout));
+        let mut source = format!("source {}", kdl_string(checkout));
         if !subdirectory.is_empty() {
-            let _ = write!(source, " subdirectory={}", quoted(&subdirectory));
+            let _ = write!(source, " subdirectory={}", kdl_string(&subdirectory));
         }
         let mut lines = vec![source];
         let after =
             self.requires.iter().filter(|name| names.contains(*name) && **name != self.name);
-        let after: Vec<String> = after.map(|name| quoted(name)).collect();
+        let after: Vec<String> = after.map(|name| kdl_string(name)).collect();
         if !after.is_empty() {
             lines.push(format!("after {}", after.join(" ")));
         }
@@ -100,7 +105,11 @@ impl DraftProject {
             );
         }
         for name in &self.variables {
-            lines.push(format!("// env {} {}", quoted(name), quoted(reads::likely_value(name))));
+            lines.push(format!(
+                "// env {} {}",
+                kdl_string(name),
+                kdl_string(reads::likely_value(name))
+            ));
         }
         // No `test` line if the path has a brace, which would begin a placeholder.
         if let Some(tests) = self.test_directory.filter(|_| !subdirectory.contains(['{', '}'])) {
@@ -109,10 +118,10 @@ impl DraftProject {
                 subdirectory => format!("{{source}}/{subdirectory}/{tests}"),
             };
             lines.push("test-requires \"pytest\"".to_owned());
-            lines.push(format!(r#"test "{{python}}" "-m" "pytest" {}"#, quoted(&place)));
+            lines.push(format!(r#"test "{{python}}" "-m" "pytest" {}"#, kdl_string(&place)));
         }
         let lines: Vec<String> = lines.iter().map(|line| format!("    {line}\n")).collect();
-        format!("python-project {} {{\n{}}}\n", quoted(&self.name), lines.concat())
+        format!("python-project {} {{\n{}}}\n", kdl_string(&self.name), lines.concat())
     }
 }
 

@@ -36,7 +36,7 @@ fn wheel(dir: &Path) -> Wheel {
     Wheel::open(&path).unwrap()
 }
 
-fn written(edit: Edit<'_>) -> Vec<(String, String, u32)> {
+fn members_after(edit: Edit<'_>) -> Vec<(String, String, u32)> {
     let bytes = edit.write(BufWriter::new(Cursor::new(Vec::new()))).unwrap();
     let mut zip = ::zip::ZipArchive::new(bytes.into_inner().unwrap()).unwrap();
     let mut members = Vec::new();
@@ -59,7 +59,7 @@ fn rows_follow_their_members_and_others_stay() {
     edit.set_version(&"1.5".parse().unwrap()).unwrap();
     edit.set_version(&"2.0".parse().unwrap()).unwrap();
     assert_eq!(edit.signatures(), [format!("{INFO}/RECORD.p7s")]);
-    let members = written(edit);
+    let members = members_after(edit);
     let names: Vec<(&str, u32)> = members.iter().map(|(name, _, mode)| (&**name, *mode)).collect();
     let expected = [
         ("a.py", 0o640),
@@ -78,7 +78,7 @@ fn rows_follow_their_members_and_others_stay() {
 }
 
 #[test]
-fn a_part_lists_its_members_in_their_order() {
+fn the_record_of_a_part_has_the_order_of_its_edits() {
     let dir = TempDir::new().unwrap();
     let wheel = wheel(dir.path());
     let mut edit = Edit::part_of(&wheel, "part-1.0.dist-info");
@@ -89,11 +89,11 @@ fn a_part_lists_its_members_in_their_order() {
     let record = format!(
         "first,{EMPTY}\npart-1.0.dist-info/a.py,sha256=x,1\npart-1.0.dist-info/METADATA,{EMPTY}\npart-1.0.dist-info/RECORD,,\n"
     );
-    assert_eq!(written(edit).last().unwrap().1, record);
+    assert_eq!(members_after(edit).last().unwrap().1, record);
 }
 
 #[test]
-fn a_stream_gives_the_bytes_of_its_packing() {
+fn a_stream_is_packed_like_its_bytes_and_must_have_its_size() {
     let dir = TempDir::new().unwrap();
     let wheel = wheel(dir.path());
     for size in [1, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK] {
@@ -129,7 +129,7 @@ fn packed_wheel(dir: &Path, members: &[(&str, usize, Option<Level>)]) -> Wheel {
     let base = wheel(dir);
     let mut edit = Edit::part_of(&base, INFO);
     for (name, size, level) in members {
-        // Random letters of eight, for which each level finds other matches.
+        // Pseudo-random bytes of eight values: each level packs them differently.
         let mut state = 1_u32;
         let letter = |_| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -163,36 +163,37 @@ fn a_new_text_is_packed_as_the_old_ones() {
     let of = |members: &[&str]| Packing::of(&wheel, members.iter().copied()).unwrap();
     assert_eq!(of(&["stored"]), Packing::Store);
     assert_eq!(of(&["fast"]), Packing::Deflate(Level::Fast));
-    assert_eq!(of(&["stored", "fast"]), Packing::Deflate(Level::Fast), "not all are stored");
+    assert_eq!(of(&["stored", "fast"]), Packing::Deflate(Level::Fast), "the deflated one decides");
     assert_eq!(of(&["fast", "max"]), Packing::Deflate(Level::Default), "no level gives both");
     assert_eq!(of(&[]), Packing::Deflate(Level::Default));
-    let of_member = |name: &str, packing: Packing| {
+    let packing_of = |name: &str, packing: Packing| {
         let entry = &wheel.entries()[wheel.zip().find(name).unwrap()];
         packing.of_member(&wheel, entry).unwrap()
     };
     let (fast, max) = (Packing::Deflate(Level::Fast), Packing::Deflate(Level::Max));
-    assert_eq!(of_member("stored", fast), Packing::Store);
-    assert_eq!(of_member("max", fast), max);
-    assert_eq!(of_member("long", max), max, "too long for a trial");
+    assert_eq!(packing_of("stored", fast), Packing::Store);
+    assert_eq!(packing_of("max", fast), max);
+    // A trial would find the level of its bytes.
+    assert_eq!(packing_of("long", fast), fast, "too long for a trial");
 }
 
 #[test]
 fn faults_of_members_are_errors() {
     let dir = TempDir::new().unwrap();
     let wheel = wheel(dir.path());
-    let fault = |name: &str, content| {
+    let error_of = |name: &str, content| {
         let mut edit = Edit::of(&wheel).unwrap();
         let added = edit.add(name, content);
         let written = added.and_then(|()| edit.write(BufWriter::new(Cursor::new(Vec::new()))));
         written.unwrap_err().to_string()
     };
-    let twice = fault("a.py", MemberContent::text(""));
+    let twice = error_of("a.py", MemberContent::text(""));
     assert_eq!(twice, "the archive already has a member `a.py`");
-    let record = fault(&format!("{INFO}/RECORD"), MemberContent::text(""));
+    let record = error_of(&format!("{INFO}/RECORD"), MemberContent::text(""));
     assert_eq!(record, format!("the archive already has a member `{INFO}/RECORD`"));
-    assert!(fault("../a.py", MemberContent::text("")).contains("`../a.py`"));
+    assert!(error_of("../a.py", MemberContent::text("")).contains("`../a.py`"));
     let broken = Stream::new(Packing::Store, Size::Exact(0), |_| Err("no content".into()));
-    assert_eq!(fault("b.py", MemberContent::Stream(broken)), "no content");
+    assert_eq!(error_of("b.py", MemberContent::Stream(broken)), "no content");
     let mut edit = Edit::of(&wheel).unwrap();
     for result in [edit.replace("absent.py", MemberContent::text("")), edit.remove("absent.py")] {
         let error = result.unwrap_err().to_string();

@@ -27,7 +27,8 @@ impl Lock {
         let directory = dest.join(PARTIAL);
         // If the previous owner removes the file now, the lock is on an unlinked file, and another
         // process could lock a new one.
-        let attempt = retry::until(100, Duration::ZERO, || try_take(dest, &directory).transpose());
+        let attempt =
+            retry::until_some(100, Duration::ZERO, || try_take(dest, &directory).transpose());
         let busy = || Err(StageError::Busy { dest: dest.to_owned() });
         let file = attempt.unwrap_or_else(busy)?;
         Ok(Self { directory, _file: file })
