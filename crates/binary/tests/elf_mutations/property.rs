@@ -39,16 +39,16 @@ pub fn inspect(bytes: &[u8]) -> Option<ElfFacts> {
     let file = Watched(bytes);
     let facts = elf::inspect(&file).and_then(|info| info.facts()).ok();
     assert_eq!(elf::facts(&file).ok().flatten(), facts);
-    let judged = policy::facts(&file).ok().flatten();
-    let unjudged = judged.and_then(|judged| match judged {
+    // The policy only adds `forbidden`.
+    let without_policy = policy::facts(&file).ok().flatten().and_then(|binary| match binary {
         Binary::Elf(facts) => Some(ElfFacts { forbidden: Vec::new(), ..*facts }),
         Binary::Pe(_) => None,
     });
-    let of_any = elf::read_any(&file, elf::ElfInfo::facts).ok();
-    assert_eq!(unjudged, of_any);
+    let any_facts = elf::read_any(&file, elf::ElfInfo::facts).ok();
+    assert_eq!(without_policy, any_facts);
     // Edits read no tables of other processors.
     let is_foreign = facts.as_ref().is_some_and(|facts| facts.kind == ElfKind::Foreign);
-    assert!(is_foreign || of_any == facts, "{of_any:?} {facts:?}");
+    assert!(is_foreign || any_facts == facts, "{any_facts:?} {facts:?}");
     let inherited = elf::own_violations(&file);
     assert!(facts.is_none() || inherited.is_ok());
     facts
@@ -63,7 +63,7 @@ pub fn edit(bytes: &[u8]) -> usize {
     (0..EDITS).filter(|&which| edit_by(bytes, which)).count()
 }
 
-/// Tries one edit of [`edit`]: `which`, modulo their number.
+/// Tries the edit `which % EDITS`. Returns whether it was accepted.
 pub fn edit_by(bytes: &[u8], which: usize) -> bool {
     let Some(facts) = inspect(bytes) else { return false };
     edit_once(bytes, &facts, &every_edit(&facts)[which % EDITS])
@@ -169,6 +169,7 @@ fn assert_has(after: &ElfFacts, before: &ElfFacts, edits: &Edits) {
                 ((!entries.is_empty()).then(|| entries.join(":")), &None)
             );
         }
+        // `elf::verify` has compared the whole value.
         RpathEdit::Append(entries) => {
             let rpath = after.rpath.as_deref().unwrap();
             assert!(
@@ -186,7 +187,7 @@ fn assert_has(after: &ElfFacts, before: &ElfFacts, edits: &Edits) {
         edits
             .needed
             .iter()
-            .find(|rename| rename.from == *name)
+            .rfind(|rename| rename.from == *name)
             .map_or(name, |rename| &rename.to)
             .clone()
     };
