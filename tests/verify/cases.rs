@@ -482,8 +482,8 @@ fn metadata() -> Vec<Case> {
             w.member("METADATA").bytes.extend([b"\n".to_vec(), vec![b'x'; 3 << 20]].concat());
         }),
         any(&[EntryPoint], "2000 entry points", |w| {
-            let many: String = (0..2000).map(|n| format!("other{n} = demo:main\n")).collect();
-            w.member("entry_points.txt").bytes.extend(many.as_bytes());
+            let many: Vec<String> = (0..2000).map(|n| format!("other{n} = demo:main\n")).collect();
+            w.member("entry_points.txt").bytes.extend(many.concat().as_bytes());
         }),
         any(&[UnmetExtra], "a requirement for an extra that is not offered", |w| {
             w.edit("METADATA", "License-File", "Requires-Dist: a; extra == \"x\"\nLicense-File");
