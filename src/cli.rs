@@ -54,7 +54,7 @@ pub use allow::AllowArgs;
 pub use artifact::PackArgs;
 pub use artifacts::{ArtifactArgs, DemandArgs};
 pub use audit::AuditArgs;
-pub use build::{AN_INSTALLATION, BuildArgs, ProjectOption};
+pub use build::{BuildArgs, ProjectOption, USUAL_INSTALLATION};
 pub use cache::{
     CacheArgs, CacheCommand, CacheCommandArgs, PruneArgs, StatsArgs, VerifyCacheArgs, WhichCache,
 };
@@ -152,7 +152,7 @@ impl Cli {
     /// Fails if the line is invalid, and for `--help` and `--version`.
     pub fn read(line: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let line: Vec<OsString> = line.into_iter().collect();
-        let command = if empty_values::are_in(&line) { Self::whole() } else { Self::command() };
+        let command = if empty_values::may_be_in(&line) { Self::whole() } else { Self::command() };
         match Self::parse_by(command, &line) {
             // The front page and the lists of subcommands take longer than all else.
             Err(error) if shows_help(&error) => Self::parse_by(Self::root(), &line),
@@ -189,7 +189,8 @@ const AFTER: &str = "\
 Exit status: 0 done and nothing is wrong, 1 something is wrong with the
 manifest, the artifacts or a file, 2 something is wrong with the command line
 or the environment. Options with an empty value count as not given, except
---plan and --only. [env: NAME] is the variable for an option that is not given.
+those that check or select, such as --plan, --only and --lock, which are
+refused. [env: NAME] is the variable for an option that is not given.
 `rockpack help manifest` explains every node of packages.kdl and families.kdl.";
 
 // A run defines the options of its own command alone: those of all others take milliseconds.

@@ -120,6 +120,16 @@ fn an_empty_value_counts_as_not_given() {
         messages.contains("'--only <NAME>'"),
         "an empty value of a matrix builds nothing: {messages}"
     );
+    let promotion = ["wheel", "promote", "out", "--to", "7.2", "--dry-run", "--keep-targets"];
+    for list in ["", ";"] {
+        let messages = fails(dir.path(), &[&promotion[..], &[list]].concat(), 2);
+        assert!(messages.contains("--keep-targets names no target"), "{list}: {messages}");
+    }
+    let mirror = ["index", "mirror", "a", "b", "--public", "https://example.com/"];
+    let messages = fails(dir.path(), &[&mirror[..], &["--project", ""]].concat(), 2);
+    assert!(messages.contains("--project must be the name of a project"), "{messages}");
+    let messages = fails(dir.path(), &[&PLAN[..], &["--contract", ""]].concat(), 2);
+    assert!(messages.contains("'--contract [<FILE>]'"), "{messages}");
     let messages = fails(dir.path(), &[&PLAN[..], &["--allow", "unowned-file"]].concat(), 2);
     assert!(messages.contains("did you mean unowned-files?"), "{messages}");
     let messages = fails(dir.path(), &["plan", "--artifact-dir", ""], 2);

@@ -29,8 +29,9 @@ impl Noise {
         mixed ^ (mixed >> 31)
     }
 
-    pub fn below(&mut self, most: usize) -> usize {
-        usize::try_from(self.next() % most as u64).unwrap()
+    /// Number below `limit`, which must not be 0.
+    pub fn below(&mut self, limit: usize) -> usize {
+        usize::try_from(self.next() % limit as u64).unwrap()
     }
 
     /// Changes, removes or duplicates some of the bytes.
@@ -83,25 +84,25 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 
 /// Passes a directory with one package to every reader. Returns whether all accepted it.
 fn all_read(dir: &Path) -> bool {
-    let found = packages(dir).unwrap().remove(0);
-    let compared = read::package(&found, Depth::Comparison).is_ok();
-    let verified = if found.path.ends_with(WHEEL) {
-        let wheel = Wheel::open(&found.path, WHEEL).unwrap();
+    let package = packages(dir).unwrap().remove(0);
+    let compared = read::package(&package, Depth::Comparison).is_ok();
+    let verified = if package.path.ends_with(WHEEL) {
+        let wheel = Wheel::open(&package.path, WHEEL).unwrap();
         let members = wheel.parts().into_iter().flat_map(|part| wheel.read(part).unwrap());
         let members: Vec<_> = members.collect();
         let tag = "linux_x86_64".parse().unwrap();
-        let changed = audit::audit(&[&found.path]).is_ok()
-            & retag::retag(&found.path, &tag, &dir.join("retagged")).is_ok();
+        let is_processed = audit::audit(&[&package.path]).is_ok()
+            & retag::retag(&package.path, &tag, &dir.join("retagged")).is_ok();
         fs_err::remove_dir_all(dir.join("retagged")).ok();
-        changed & wheel.into_package(members).faults.is_empty()
+        is_processed & wheel.into_package(members).faults.is_empty()
     } else {
-        read::sdist(&found.path, SDIST).unwrap().faults.is_empty()
+        read::sdist(&package.path, SDIST).unwrap().faults.is_empty()
     };
     let listed = simple::write(dir, simple::Layout::Flat, None).is_ok();
     compared & verified & listed
 }
 
-fn mutants(name: &str, original: &[u8], pack: impl Fn(&[u8]) -> Vec<u8>) {
+fn check_mutants(name: &str, original: &[u8], pack: impl Fn(&[u8]) -> Vec<u8>) {
     let mut taken = 0;
     for seed in 0..MUTANTS {
         let mut bytes = original.to_vec();
@@ -114,18 +115,19 @@ fn mutants(name: &str, original: &[u8], pack: impl Fn(&[u8]) -> Vec<u8>) {
         assert!(all || seed > 0, "the original is fine");
         taken += u64::from(all);
     }
+    // Else the changes are too weak to test anything.
     assert!(taken < MUTANTS / 2, "{taken} of {MUTANTS} mutants are fine to all");
 }
 
 #[test]
-fn mutants_of_a_wheel_end_no_reader() {
+fn readers_survive_mutants_of_a_wheel() {
     let dir = TempDir::new().unwrap();
     wheel("demo", "any").write(dir.path());
-    mutants(WHEEL, &fs_err::read(dir.path().join(WHEEL)).unwrap(), <[u8]>::to_vec);
+    check_mutants(WHEEL, &fs_err::read(dir.path().join(WHEEL)).unwrap(), <[u8]>::to_vec);
 }
 
 #[test]
-fn mutants_of_an_sdist_end_no_reader() {
-    mutants(SDIST, &tar(), gzip);
-    mutants(SDIST, &gzip(&tar()), <[u8]>::to_vec);
+fn readers_survive_mutants_of_an_sdist() {
+    check_mutants(SDIST, &tar(), gzip);
+    check_mutants(SDIST, &gzip(&tar()), <[u8]>::to_vec);
 }

@@ -16,12 +16,12 @@ mod dlls;
 mod fat;
 #[path = "split_command/faults.rs"]
 mod faults;
-#[path = "split_command/made.rs"]
-mod made;
 #[path = "split_command/sets.rs"]
 mod sets;
+#[path = "split_command/test_wheel.rs"]
+mod test_wheel;
 
-use made::{Made, bundle, raw};
+use test_wheel::{TestWheel, bundle, raw};
 use workbench::code_object::object;
 
 const FAMILIES: &str = r#"
@@ -72,8 +72,8 @@ pub fn manifest(dir: &Path) {
 }
 
 /// Makes a framework with code of three targets in separate files, and files of two levels.
-pub fn frame() -> Made {
-    Made::new("frame", "2.1+ex7", METADATA)
+pub fn frame() -> TestWheel {
+    TestWheel::new("frame", "2.1+ex7", METADATA)
         .file("frame/__init__.py", b"import os\n")
         .file("frame/lib/libframe.so", &exec_stub(StubMachine::X86_64, "../lib/none").unwrap())
         .file("frame/lib/blas/generic.dat", &b"for all ".repeat(300))
@@ -96,7 +96,7 @@ fn split(dir: &Path, more: &[&str]) -> String {
 }
 
 fn text_of(wheel: &Path, member: &str) -> String {
-    String::from_utf8(made::members(wheel)[member].clone()).unwrap()
+    String::from_utf8(test_wheel::members(wheel)[member].clone()).unwrap()
 }
 
 fn output(dir: &Path, name: &str) -> std::path::PathBuf {
@@ -211,7 +211,7 @@ fn kernels_of_a_shipped_level_get_a_wheel_that_the_isas_below_require() {
     let metadata = "Metadata-Version: 2.1\nName: torch\nVersion: 2.10.0\n";
     let images = ["gfx110x", "gfx115x", "gfx11xx", "gfx120x"];
     let isas = ["gfx1100", "gfx1151", "gfx1201"];
-    let made = Made::new("torch", "2.10.0", metadata).file("torch/__init__.py", b"");
+    let made = TestWheel::new("torch", "2.10.0", metadata).file("torch/__init__.py", b"");
     let made = images.iter().fold(made, |made, level| {
         made.file(&format!("torch/lib/aotriton.images/amd-{level}/flash/a.aks2"), b"image")
     });
@@ -253,7 +253,7 @@ fn neighbouring_packages_decide_the_requirements() {
     for target in ["gpu90", "gpu9"] {
         let name = format!("ex-device-{target}");
         let metadata = format!("Metadata-Version: 2.1\nName: {name}\nVersion: 7.0\n");
-        Made::new(&name, "7.0", &metadata).write(&dir.join("sdk"));
+        TestWheel::new(&name, "7.0", &metadata).write(&dir.join("sdk"));
     }
     let shown = split(dir, &["--beside", "sdk"]);
     let requires = |name: &str| {
@@ -297,7 +297,7 @@ fn isas_with_code_in_whole_libraries_are_offered_the_levels_above() {
     let dir = place();
     let dir = dir.path();
     let whole = [&b"\x7fELF"[..], &[2; 4092], &bundle(&["gpu90", "gpu100"])].concat();
-    Made::new("frame", "2.1+ex7", METADATA)
+    TestWheel::new("frame", "2.1+ex7", METADATA)
         .file("frame/lib/libkernels.so", &whole)
         .file("frame/lib/blas/generic.dat", b"x")
         .file("frame/lib/blas/k_gpu91.dat", b"x")
@@ -314,7 +314,7 @@ fn isas_with_code_in_whole_libraries_are_offered_the_levels_above() {
 fn wheels_that_verify_refuses_are_not_written() {
     let dir = place();
     let dir = dir.path();
-    Made::new("frame", "2.1+ex7", METADATA)
+    TestWheel::new("frame", "2.1+ex7", METADATA)
         .file("frame/lib/blas/generic.dat", b"x")
         .file("frame/lib/blas/k_gpu91.dat", b"x")
         .file("frame/images/acme-gpu9xx/a.img", b"image")

@@ -4,8 +4,8 @@ use clap::{ArgAction, Args, ValueEnum, ValueHint};
 
 use super::{ArtifactArgs, CacheArgs, DenyArgs, RemoteArgs, SetArgs, SinceArgs};
 
-/// Options of a build against the usual installation, as proposed by other commands.
-pub const AN_INSTALLATION: &str = "--rocm-path /opt/rocm";
+/// Option of a build against the usual installation, as suggested by other commands.
+pub const USUAL_INSTALLATION: &str = "--rocm-path /opt/rocm";
 
 /// Build the packages
 ///
@@ -13,24 +13,26 @@ pub const AN_INSTALLATION: &str = "--rocm-path /opt/rocm";
 /// statement (SLSA provenance v1), to be signed, of the packages, their inputs and the builder.
 /// Every ELF edit is verified. Equal inputs give equal bytes.
 ///
-/// All outputs are put in place in one step; if anything fails before, OUT stays as it was. If that
-/// step is interrupted, the next build or `rockpack wheel verify` restores the earlier files.
+/// All outputs are put in place in one step; if anything but a project fails before, OUT stays as
+/// it was. If that step is interrupted, the next build or `rockpack wheel verify` restores the
+/// earlier files.
 ///
 /// Archives are checked with neighbouring `.sha256sum` files and the lock file before use. Archives
 /// in a store are unpacked below TMPDIR during the download, if packages.kdl uses them. With
 /// --catalog, only files that packages take are unpacked, and compared with the catalog.
 ///
 /// With --sources, the projects of packages.kdl are built next, each after the projects that it
-/// waits for. Their wheels, and finished wheels, must each pass `rockpack wheel verify` on its own;
-/// --allow accepts findings. A project is built again only if its sources, environment, tools, or
-/// packages that it is built against changed since the build in OUT, or with --projects rebuild. If a
-/// project fails, all packages that do not wait for it are put in place, the exit status is 1, and
-/// OUT/logs/NAME.log has the output. `ROCKPACK_PYTHON` names the Python that builds them, with the
-/// modules build and pip (default: python3). pip heeds its own variables, such as `PIP_NO_INDEX`.
+/// waits for. `rockpack wheel verify` must accept each of their wheels, and each finished wheel, by
+/// itself; --allow accepts findings. A project is built again only if its sources, environment,
+/// tools, or packages that it is built against changed since the build in OUT, or with --projects
+/// rebuild. If a project fails, all packages that do not wait for it are put in place, the exit
+/// status is 1, and OUT/logs/NAME.log has the output. `ROCKPACK_PYTHON` names the Python that
+/// builds them, with the modules build and pip (default: python3). pip heeds its own variables,
+/// such as `PIP_NO_INDEX`.
 ///
-/// Unchanged packages in OUT/dist that an earlier build's provenance names, and this build does not
-/// make, are removed. With --only, these are only other versions of the built packages; SHA256SUMS
-/// and provenance list the remaining ones too. --keep removes nothing.
+/// Packages of an earlier build (named in its provenance, not edited since) that this build does
+/// not make are removed from OUT/dist. With --only, these are only other versions of the built
+/// packages; SHA256SUMS and provenance list the remaining ones too. --keep removes nothing.
 ///
 /// Exit status: 0 built, 1 error in the manifest, the artifacts or a project, 2 usage or
 /// environment error.
@@ -103,7 +105,7 @@ pub struct BuildArgs {
     /// Refuse dirty checkouts: files that differ from the commit, new files, submodules at another
     /// commit [default: true if CI=true, else false]
     ///
-    /// Files that git ignores, or `needs` or `include-ignored` lines name, do not count. Without
+    /// Files that git ignores do not count, nor files of `needs` and `include-ignored` lines. Without
     /// this option, wheels of dirty checkouts have `dirty` in the local part of their version.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", help_heading = "Projects")]
     pub require_clean: Option<bool>,
@@ -111,15 +113,16 @@ pub struct BuildArgs {
     /// Additional work on projects, separated by `,`: tests (of the wheels), docs (OUT/docs/NAME), rebuild (also of unchanged projects), keep-work (devel tree, environments and object files, in OUT/work)
     ///
     /// With `keep-work` and unchanged settings, the next build copies only changed files of a
-    /// checkout, does not run `run` lines again, and lets build systems compile what changed. It is
-    /// for trying out changes: a build without it does not reuse the wheels.
+    /// checkout, does not run `run` lines again, and lets build systems compile what changed. Use it
+    /// to try out changes: a build without it builds these projects again, because leftovers can be
+    /// in their wheels.
     ///
     /// Tests run in a new environment for each project. Tests that this machine cannot run, without
     /// a GPU for example, are skipped and listed. Failed tests are an error, but the wheel is put in
     /// place.
     #[arg(
         long,
-        value_name = "WHAT",
+        value_name = "WORK",
         value_delimiter = ',',
         hide_possible_values = true,
         help_heading = "Projects"
@@ -187,11 +190,11 @@ Examples:
     rockpack build --artifact-dir artifacts -o out --version 7.2.0.dev0 \\
         --only core --compression store
 
-  Of a night, only what changed since the published ones:
+  A nightly build of only the packages that changed since the published ones:
     rockpack build --artifact-dir artifacts -o out --version 7.2.0a20261120 \\
         --since https://example.org/nightly
 
-  Of a run in a store, without a directory for its archives:
+  Artifacts of a CI run in a store, without a directory for its archives:
     rockpack build --store ci --run 1234567 -o out
 
   A Python project, against an installed ROCm:

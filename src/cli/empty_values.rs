@@ -2,17 +2,15 @@ use std::ffi::{OsStr, OsString};
 
 use clap::{Arg, Command};
 
-/// Returns whether an option or a variable can have an empty value. Only then, the options of all
-/// commands have to be defined before a line is parsed.
-pub fn are_in(line: &[OsString]) -> bool {
+/// Returns whether an option or a variable can have an empty value. Only then, the caller has to
+/// define the options of all commands before it parses the line, which takes milliseconds.
+pub fn may_be_in(line: &[OsString]) -> bool {
     let is_empty = |word: &OsString| word.is_empty() || word.to_string_lossy().ends_with('=');
     line.iter().any(is_empty) || has_empty_variable()
 }
 
 /// Removes options with an empty value: scripts write `--version "$VERSION"` for an optional input.
-/// [`CHECKS`] stay, so that clap refuses the empty value instead of skipping the check.
-///
-/// Options of `rockpack elf` stay too: an empty rpath is valid.
+/// [`NEVER_EMPTY`] stay, so that their empty value is refused.
 pub fn without_empty_options(
     root: &Command,
     line: impl IntoIterator<Item = OsString>,
@@ -21,6 +19,7 @@ pub fn without_empty_options(
     let mut remaining: Vec<OsString> = words.next().into_iter().collect();
     let mut command = root;
     while let Some(word) = words.next() {
+        // The rest stays: values after `--`, and `rockpack elf`, where an empty rpath is valid.
         if word == "--" || command.get_name() == "elf" {
             remaining.push(word);
             remaining.extend(words);
@@ -31,24 +30,31 @@ pub fn without_empty_options(
             command = below;
         }
         let name = text.split_once('=').map_or(text, |(name, _)| name);
-        let is_check = CHECKS.contains(&name);
-        if text.len() == name.len() + 1 && option(root, command, name) && !is_check {
-            continue;
-        }
-        let value = option(root, command, text).then(|| words.next()).flatten();
-        if value.as_deref() != Some(OsStr::new("")) || is_check {
+        let Some(option) = option_with_value(root, command, name) else {
             remaining.push(word);
-            remaining.extend(value);
+            continue;
+        };
+        let next = if text == name { words.next_if(|next| is_value(option, next)) } else { None };
+        let is_empty = match &next {
+            Some(value) => value.is_empty(),
+            None => text.strip_prefix(name) == Some("="),
+        };
+        if !is_empty || option.get_long().is_some_and(|long| NEVER_EMPTY.contains(&long)) {
+            remaining.push(word);
+            remaining.extend(next);
         }
     }
     remaining
 }
 
-/// Options that demand a check or select packages.
-const CHECKS: [&str; 2] = ["--plan", "--only"];
+/// Options without which less is checked, or more is selected: an empty variable must not have
+/// this effect. The lists of families are none of them, because workflows leave these inputs empty
+/// for all families of a build.
+const NEVER_EMPTY: [&str; 8] =
+    ["contract", "family", "keep-targets", "lock", "only", "plan", "project", "requirements"];
 
-fn option(root: &Command, command: &Command, word: &str) -> bool {
-    let named = |arg: &Arg| match word.strip_prefix("--") {
+fn option_with_value<'c>(root: &'c Command, command: &'c Command, word: &str) -> Option<&'c Arg> {
+    let has_name = |arg: &Arg| match word.strip_prefix("--") {
         Some(long) => {
             let mut aliases = arg.get_all_aliases().unwrap_or_default().into_iter();
             arg.get_long() == Some(long) || aliases.any(|alias| alias == long)
@@ -58,7 +64,14 @@ fn option(root: &Command, command: &Command, word: &str) -> bool {
         }
     };
     let mut options = root.get_arguments().chain(command.get_arguments());
-    options.any(|arg| arg.get_action().takes_values() && named(arg))
+    options.find(|arg| arg.get_action().takes_values() && has_name(arg))
+}
+
+/// Returns whether clap takes the word after an option as its value.
+fn is_value(option: &Arg, word: &OsStr) -> bool {
+    let is_optional = option.get_num_args().is_some_and(|count| count.min_values() == 0);
+    let is_option = word != "-" && word.to_string_lossy().starts_with('-');
+    !(option.is_require_equals_set() || (is_optional && is_option))
 }
 
 /// Removes variables with an empty value.
@@ -74,12 +87,12 @@ pub fn without_empty_variables(command: Command) -> Command {
     command.mut_subcommands(without_empty_variables)
 }
 
-/// Prefix of the program's variables, and variables of others that options name.
+/// Prefix of the program's own variables, and other programs' variables that options read.
 const VARIABLES: [&str; 3] = ["ROCKPACK_", "SOURCE_DATE_EPOCH", "GITHUB_SHA"];
 
 fn has_empty_variable() -> bool {
-    let counts = |name: &OsStr| VARIABLES.iter().any(|v| name.to_string_lossy().starts_with(v));
-    std::env::vars_os().any(|(name, value)| value.is_empty() && counts(&name))
+    let is_read = |name: &OsStr| VARIABLES.iter().any(|v| name.to_string_lossy().starts_with(v));
+    std::env::vars_os().any(|(name, value)| value.is_empty() && is_read(&name))
 }
 
 #[cfg(test)]
@@ -104,6 +117,9 @@ mod tests {
             ("rockpack build --only ''", "rockpack build --only "),
             ("rockpack wheel verify --plan= dist", "rockpack wheel verify --plan= dist"),
             ("rockpack cache stats --cache ''", "rockpack cache stats"),
+            ("rockpack plan --contract --version ''", "rockpack plan --contract"),
+            ("rockpack build --require-clean --version ''", "rockpack build --require-clean"),
+            ("rockpack build --require-clean= -o out", "rockpack build -o out"),
         ];
         for (line, expected) in cases {
             assert_eq!(without_empty(line), expected, "{line}");
@@ -119,20 +135,51 @@ mod tests {
             "rockpack explain -- --version  x",
             "rockpack elf edit x --rpath  -o y",
             "rockpack plan --json= --no-such-option ",
+            "rockpack plan --contract - --json",
+            "rockpack plan --contract -- --version ",
+            "rockpack build --require-clean -- --version ",
         ] {
             assert_eq!(without_empty(line), line);
         }
     }
 
     #[test]
-    fn knows_the_variables_of_all_options() {
-        fn below(command: &Command) {
-            for variable in command.get_arguments().filter_map(Arg::get_env) {
-                let name = variable.to_string_lossy();
-                assert!(VARIABLES.iter().any(|v| name.starts_with(v)), "{name}");
-            }
-            command.get_subcommands().for_each(below);
+    fn keeps_options_that_check_or_select() {
+        for line in [
+            "rockpack plan --catalog c --contract ",
+            "rockpack build --artifact-dir a -o out --lock ",
+            "rockpack build --sources s -o out --requirements=",
+            "rockpack artifact pack a -o out --family ",
+            "rockpack wheel promote dist --to 1.0 -o out --keep-targets ",
+            "rockpack index mirror a b --project ",
+            "rockpack index fetch https://example.com torch==2 -o out -r ",
+        ] {
+            assert_eq!(without_empty(line), line);
         }
-        below(&Cli::whole());
+    }
+
+    fn options() -> Vec<Arg> {
+        fn collect(command: &Command, options: &mut Vec<Arg>) {
+            options.extend(command.get_arguments().cloned());
+            command.get_subcommands().for_each(|command| collect(command, options));
+        }
+        let mut options = Vec::new();
+        collect(&Cli::whole(), &mut options);
+        options
+    }
+
+    #[test]
+    fn knows_the_variables_of_all_options() {
+        for variable in options().iter().filter_map(Arg::get_env) {
+            let name = variable.to_string_lossy();
+            assert!(VARIABLES.iter().any(|v| name.starts_with(v)), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_option_that_is_never_empty_exists() {
+        let options = options();
+        let exists = |name: &str| options.iter().any(|arg| arg.get_long() == Some(name));
+        assert!(NEVER_EMPTY.iter().all(|name| exists(name)), "{NEVER_EMPTY:?}");
     }
 }

@@ -102,6 +102,10 @@ fn failure(error: &IndexError) -> Failure {
             "use --layout simple or --layout flat, \
             which take packages from any directory",
         ),
+        IndexError::PageTwice { .. } => refused.help(
+            "an index of packages.kdl (`index` line) has the name of a directory or project: rename \
+             it, or move the packages of the directory",
+        ),
         IndexError::Name { .. } => refused,
         IndexError::NotADirectory { .. }
         | IndexError::Read { .. }

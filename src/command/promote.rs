@@ -12,11 +12,12 @@ use crate::cli::PromoteArgs;
 use crate::{inputs, ui};
 
 pub fn run(args: &PromoteArgs) -> Result<(), Failure> {
+    let kept = kept_targets(args)?;
     let sources = inputs::manifest::sources(args.making.manifest.as_deref())?;
     ui::show_manifest_name(inputs::manifest::label(&sources.0));
     let manifest = inputs::manifest::decode(&sources)?;
     repaired(&args.dir)?;
-    let promotion = promote::plan(&args.dir, &manifest, &args.to, &kept_targets(args));
+    let promotion = promote::plan(&args.dir, &manifest, &args.to, &kept);
     let promotion = promotion.map_err(|error| failure(&error, args))?;
     for target in &promotion.absent {
         let message = format!("no package for the target `{target}`");
@@ -43,11 +44,15 @@ pub fn run(args: &PromoteArgs) -> Result<(), Failure> {
     }
 }
 
-/// Splits also at `;`.
-fn kept_targets(args: &PromoteArgs) -> Vec<String> {
+/// Splits also at `;`. Fails for an empty list, which would keep all targets.
+fn kept_targets(args: &PromoteArgs) -> Result<Vec<String>, Failure> {
     let targets = args.keep_targets.iter().flat_map(|part| part.split(';'));
     let targets = targets.map(str::trim).filter(|target| !target.is_empty());
-    targets.map(str::to_owned).collect()
+    let targets: Vec<String> = targets.map(str::to_owned).collect();
+    if targets.is_empty() && !args.keep_targets.is_empty() {
+        return Err(environment("--keep-targets names no target"));
+    }
+    Ok(targets)
 }
 
 fn listed(promotion: &Promotion) -> String {

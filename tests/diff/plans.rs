@@ -350,6 +350,14 @@ fn shows_other_omissions_once() {
 ",
         "a single path has the full reason"
     );
+    let renamed = dangling.replace("nowhere", "elsewhere");
+    assert_eq!(
+        difference(&Case::new(&packages, &dangling), &Case::new(&packages, &renamed)),
+        "x-core
+  ~ bin/t      absent: dangles: no artifact has `bin/nowhere` → dangles: no artifact has `bin/elsewhere`
+",
+        "reasons that differ in names have them"
+    );
     let two =
         gone.replace("bin/z link nowhere", "bin/z link nowhere\nbase_lib_generic bin/y link no");
     let text = difference(&Case::new(&packages, ENTRIES), &Case::new(&packages, &two));

@@ -2,6 +2,7 @@
 """Several installers, and several `rocm-sdk init`, in one environment at once."""
 
 import records
+import snapshot
 from packages import DEVICES, EVERYTHING, OLD
 
 TOGETHER = ("rocm-sdk-core", "rocm-sdk-libraries", *DEVICES, "rocm-profiler", "rocm-sdk-devel")
@@ -42,8 +43,12 @@ def _uninstall(bench, name, environment):
 
 
 def _files_left(environment):
-    """Two uninstallers may each leave a directory to the other; leftover directories are allowed, files are not."""
-    files = [path for path in environment.site.rglob("*") if not path.is_dir()]
+    """Return the files that were not in the new environment, console scripts too, and the packages.
+
+    Two uninstallers may each leave a directory to the other: leftover directories are allowed.
+    """
+    expected = {*environment.before, ".lock"}  # uv's
+    files = [name for name in snapshot.names(environment.place) if not name.endswith("/") and name not in expected]
     return files or records.distributions(environment.site)
 
 
@@ -55,6 +60,7 @@ def _init(bench, name, environment):
     bench.report.check(f"{name}: four rocm-sdk init at once", next(filter(None, (one.problem for one in results)), None))
     commands.append(_install(environment, bench.sources[0], *again, "--no-deps", f"{DEVICES[0]}=={OLD}"))
     results = _at_once(environment, commands)
+    # An init may fail while the files of the device package are away; the installer must not.
     bench.report.check(f"{name}: rocm-sdk init while a device package is replaced", results[-1].problem)
     bench.step(f"{name}: the next rocm-sdk init", environment.program("rocm-sdk", "init", "--quiet"))
     bench.state(f"{name}: everything is whole after that", environment, {one: OLD for one in sorted(EVERYTHING)})

@@ -103,6 +103,15 @@ fn the_command_line_selects_libraries_that_there_are() {
     for (list, chosen) in [("blas*", "blas,blaslt"), ("^blas*", "fft,rand"), ("*", "*")] {
         assert_eq!(with(list).plan().projects[1].environment["LIBS"], chosen, "{list}");
     }
+    let core = runtime("core", "artifact \"base\" \"lib\"");
+    let without = Case::new(&[core], "base_lib_generic lib/libx.so.1 so libx.so.1");
+    let without = without.asking(|request| {
+        request.libraries = vec![(name("bindings"), "fft".to_owned())];
+    });
+    assert_eq!(
+        without.problem(),
+        "--libs: no project `bindings` with a `bindings` line\n  help: remove it: no project of this manifest has one\n"
+    );
     for (list, says) in [("fft,fff", "no library `fff`"), ("^*", "selects no library")] {
         let problems = with(list).problems();
         assert!(problems.iter().any(|p| p.contains(says)), "{list}");

@@ -80,6 +80,7 @@ fn a_dry_run_lists_every_page_to_write() {
         let lines = text(&output.stdout);
         lines.lines().filter(|line| line.starts_with("page ")).map(str::to_owned).collect()
     };
+    // Two pages of the project, and four above the shelves. An unchanged wheel needs no page.
     for (name, count) in [("rocm", 2 + 4), ("torch", 2 + 4), ("rocm", 0)] {
         wheel(&dir.path().join(name), name, "1.0", &[]);
         let planned = pages(&publish_v5(dir.path(), name, &["--dry-run"]));
@@ -104,7 +105,7 @@ fn pages_of_other_programs_lead_to_their_projects() {
 }
 
 #[test]
-fn refuses_a_project_without_a_shelf_and_reports_a_wrong_shelf() {
+fn refuses_a_project_without_a_shelf() {
     let dir = TempDir::new().unwrap();
     wheel(&dir.path().join("other"), "left-pad", "1.0", &[]);
     let output = publish_v5(dir.path(), "other", &[]);
@@ -113,7 +114,11 @@ fn refuses_a_project_without_a_shelf_and_reports_a_wrong_shelf() {
     assert!(stderr.contains("no shelf takes `left_pad-1.0-py3-none-any.whl`"), "{stderr}");
     assert!(stderr.contains("`shelf` line"), "{stderr}");
     assert!(!dir.path().join("store").exists());
+}
 
+#[test]
+fn reports_projects_on_a_wrong_shelf() {
+    let dir = TempDir::new().unwrap();
     wheel(&dir.path().join("torch"), "torch", "2.0", &[]);
     let astray = dir.path().join("store/v5/rocm/pytorch/whl-next");
     fs::create_dir_all(&astray).unwrap();
@@ -131,10 +136,13 @@ fn the_manifest_names_packages_outside_of_the_index() {
     wheel(&dir.path().join("dist"), "b-part", "1.0", &["numpy", "typing-extensions"]);
     let manifest = dir.path().join("manifest");
     fs::create_dir(&manifest).unwrap();
-    let text_of = "include \"built-in\"\noutside \"numpy\" \"typing-*\"\n";
-    fs::write(manifest.join("packages.kdl"), text_of).unwrap();
+    let packages_kdl = "include \"built-in\"\noutside \"numpy\" \"typing-*\"\n";
+    fs::write(manifest.join("packages.kdl"), packages_kdl).unwrap();
     fs::write(manifest.join("families.kdl"), "include \"built-in\"\n").unwrap();
-    assert_eq!(rockpack(dir.path(), &["index", "publish", "dist", "store"]).status.code(), Some(1));
+    let output = rockpack(dir.path(), &["index", "publish", "dist", "store"]);
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("`numpy`") && stderr.contains("`typing-extensions`"), "{stderr}");
     let output =
         rockpack(dir.path(), &["index", "publish", "dist", "store", "--manifest", "manifest"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
@@ -187,13 +195,16 @@ fn a_store_keeps_its_stream() {
     assert!(publish_v5(dir.path(), "core", &[]).status.success());
 }
 
-/// The rows of a kind in facts/ownership.tsv, which has the streams, names and shelves of the index
-/// that users have today.
+/// Returns the rows of one kind in facts/ownership.tsv: streams, packages and shelves of the public
+/// index.
 fn ownership(kind: &str) -> Vec<Vec<String>> {
     let facts = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/facts/ownership.tsv");
     let facts = fs::read_to_string(facts).unwrap();
     let rows = facts.lines().map(|line| line.split('\t').map(str::to_owned).collect());
-    rows.filter(|row: &Vec<String>| row[0] == kind).map(|row| row[1..].to_vec()).collect()
+    let rows = rows.filter(|row: &Vec<String>| row[0] == kind).map(|row| row[1..].to_vec());
+    let rows: Vec<Vec<String>> = rows.collect();
+    assert!(!rows.is_empty(), "no row has the kind {kind}");
+    rows
 }
 
 #[test]
@@ -216,11 +227,12 @@ fn shelves_match_the_public_index() {
 }
 
 #[test]
-fn streams_match_the_public_index() {
+fn streams_of_the_public_index_are_declared() {
     let dir = TempDir::new().unwrap();
     wheel(&dir.path().join("dist"), "rocm-sdk-core", "1.0", &[]);
-    for stream in ownership("STREAM").concat() {
-        let words = ["index", "publish", "dist", &stream, "--layout", "v5", "--stream", &stream];
+    for row in ownership("STREAM") {
+        let [stream] = &row[..] else { panic!("{row:?} is not one name") };
+        let words = ["index", "publish", "dist", stream, "--layout", "v5", "--stream", stream];
         let output = rockpack(dir.path(), &[&words[..], &["--manifest", "built-in"]].concat());
         assert!(output.status.success(), "{stream}: {}", text(&output.stderr));
     }

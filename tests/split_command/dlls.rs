@@ -7,7 +7,7 @@ use workbench::code_object::code;
 use workbench::fat_dll::{Dll, OPTIONAL, memory, places};
 
 use super::fat::{archived, bundles, value};
-use super::made::{Made, members};
+use super::test_wheel::{TestWheel, members};
 use super::{METADATA, PACKAGES, done, manifest, rockpack, stderr};
 
 const INPUT: &str = "in/frame-2.1+ex7-cp312-cp312-win_amd64.whl";
@@ -25,8 +25,8 @@ fn place() -> tempfile::TempDir {
     dir
 }
 
-fn frame(dll: &Dll) -> Made {
-    Made::on("win_amd64", "frame", "2.1+ex7", METADATA)
+fn frame(dll: &Dll) -> TestWheel {
+    TestWheel::on("win_amd64", "frame", "2.1+ex7", METADATA)
         .file("frame/__init__.py", b"import os\n")
         .file(MEMBER, &dll.bytes())
         .file("frame/lib/blas/k_gpu90.dat", b"kernels")
@@ -98,7 +98,10 @@ fn a_plan_and_a_run_refuse_the_same_dlls() {
     refuses(&Dll { needs: "RUN_6.dll", ..two() }, older);
     let none = "it needs no library of a runtime that reads archives of code: run_7.dll, ";
     refuses(&Dll { needs: "other.dll", ..two() }, none);
-    refuses(&Dll::new(&[crate::split_command::made::bundle(&["gpu90"])]), "the offload bundle at");
+    refuses(
+        &Dll::new(&[crate::split_command::test_wheel::bundle(&["gpu90"])]),
+        "the offload bundle at",
+    );
 }
 
 #[test]

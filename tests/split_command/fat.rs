@@ -12,7 +12,7 @@ use workbench::code_object::{bundle, code, compressed};
 use workbench::fat_library::{Library, OF_MARKER, RUNTIME};
 use workbench::memory::Memory;
 
-use super::made::{Made, members, raw};
+use super::test_wheel::{TestWheel, members, raw};
 use super::{INPUT, METADATA, PACKAGES, done, output, place, rockpack, split, stderr};
 
 const RUNTIMES: &str = r#"
@@ -31,8 +31,8 @@ pub(super) fn bundles() -> tempfile::TempDir {
     dir
 }
 
-fn frame(library: &[u8]) -> Made {
-    Made::new("frame", "2.1+ex7", METADATA)
+fn frame(library: &[u8]) -> TestWheel {
+    TestWheel::new("frame", "2.1+ex7", METADATA)
         .file("frame/__init__.py", b"import os\n")
         .file("frame/lib/sub/libfat.so", library)
         .file("frame/lib/blas/k_gpu90.dat", b"kernels")
@@ -190,7 +190,7 @@ fn plans_match_the_output_and_threads_change_no_byte() {
 
 #[test]
 fn refusals_name_the_file_and_leave_nothing() {
-    let refuses = |made: &Made, expected: &[&str]| {
+    let refuses = |made: &TestWheel, expected: &[&str]| {
         let dir = bundles();
         made.write(&dir.path().join("in"));
         let output =
@@ -266,7 +266,7 @@ fn a_runtime_that_the_version_excludes_is_refused() {
         let text = text.replace("    requires-dist \"ex-device-{isa}=={version}\"\n", "");
         let text = text.replace("ex-core>=6.5", "ex-core>=7.1");
         fs::write(dir.path().join("packages.kdl"), text).unwrap();
-        let mut made = Made::new("frame", "2.1+ex7", metadata)
+        let mut made = TestWheel::new("frame", "2.1+ex7", metadata)
             .file("frame/lib/sub/libfat.so", &Library::of_two_units().bytes())
             .file("frame/lib/blas/k_gpu90.dat", b"kernels")
             .file("frame/images/acme-gpu9xx/a.img", b"image")

@@ -9,7 +9,7 @@ use fs_err as fs;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use super::made::{Made, bundle};
+use super::test_wheel::{TestWheel, bundle};
 use super::{INPUT, METADATA, PACKAGES, done, frame, place, rockpack, stderr};
 use workbench::code_object::object;
 
@@ -30,7 +30,7 @@ fn refused(dir: &Path, args: &[&str], code: i32, expected: &[&str]) {
 
 const SPLIT: [&str; 7] = ["wheel", "split", INPUT, "--version", "7.0", "-o", "out"];
 
-fn refuses(made: &Made, expected: &[&str]) {
+fn refuses(made: &TestWheel, expected: &[&str]) {
     let dir = place();
     made.write(&dir.path().join("in"));
     refused(dir.path(), &SPLIT, 1, expected);
@@ -167,7 +167,7 @@ fn replaced(mut bytes: Vec<u8>, old: &[u8], new: &[u8]) -> Vec<u8> {
 fn damaged_code_is_noticed_while_it_is_read() {
     let dir = place();
     let whole = [&b"\x7fELF"[..], &b"content ".repeat(4000)].concat();
-    let bytes = Made::new("frame", "2.1+ex7", METADATA)
+    let bytes = TestWheel::new("frame", "2.1+ex7", METADATA)
         .file("frame/lib/blas/k_gpu90.dat", b"x")
         .file("frame/images/acme-gpu9xx/a.img", b"x")
         .file("frame/lib/pad", b"x")
@@ -215,7 +215,7 @@ fn sets_that_do_not_fit_together() {
         2,
         &["give --beside a directory with the packages"],
     );
-    Made::new("ex-device-gpu90", "6.9", metadata).write(&dir.join("sdk"));
+    TestWheel::new("ex-device-gpu90", "6.9", metadata).write(&dir.join("sdk"));
     refused(
         dir,
         &[&SPLIT[..], &["--beside", "sdk"]].concat(),
@@ -247,7 +247,7 @@ wheel "vision" {
     fs::write(dir.join("packages.kdl"), more).unwrap();
     frame().write(&dir.join("in"));
     let other = METADATA.replace("Version: 2.1+ex7", "Version: 2.2+ex7");
-    let next = Made::new("frame", "2.2+ex7", &other).write(&dir.join("in"));
+    let next = TestWheel::new("frame", "2.2+ex7", &other).write(&dir.join("in"));
     let next = next.to_str().unwrap();
     refused(
         dir,
@@ -257,7 +257,8 @@ wheel "vision" {
     );
     let metadata =
         "Metadata-Version: 2.1\nName: vision\nVersion: 0.9\nRequires-Dist: frame==2.1+ex7\n";
-    let vision = Made::new("vision", "0.9", metadata).file("vision/ops_gpu90.co", &object(0x21));
+    let vision =
+        TestWheel::new("vision", "0.9", metadata).file("vision/ops_gpu90.co", &object(0x21));
     let path = vision.clone().file("frame/__init__.py", b"").write(&dir.join("in"));
     let path = path.to_str().unwrap();
     refused(
@@ -289,7 +290,7 @@ fn a_wheel_without_a_line_is_refused() {
     let dir = place();
     let dir = dir.path();
     let metadata = "Metadata-Version: 2.1\nName: frames\nVersion: 1\n";
-    let path = Made::new("frames", "1", metadata).write(&dir.join("in"));
+    let path = TestWheel::new("frames", "1", metadata).write(&dir.join("in"));
     let path = path.to_str().unwrap();
     let said =
         ["packages.kdl has no `wheel` line with `device-by` for `frames`", "did you mean `frame`?"];

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use fs_err as fs;
 
-use super::made::{Made, bundle};
+use super::test_wheel::{TestWheel, bundle};
 use super::{INPUT, METADATA, frame, output, place, rockpack, split, stderr, text_of};
 use workbench::code_object::object;
 
@@ -56,7 +56,7 @@ fn a_wheel_of_another_version_is_found() {
     finds("unmet-requirement", "the set has frame-device-gpu9 2.2", |dir| {
         fs::remove_file(output(dir, "frame_device_gpu9")).unwrap();
         let metadata = "Metadata-Version: 2.1\nName: frame-device-gpu9\nVersion: 2.2\nRequires-Dist: frame==2.1+ex7\n";
-        Made::new("frame-device-gpu9", "2.2", metadata)
+        TestWheel::new("frame-device-gpu9", "2.2", metadata)
             .file("frame/images/acme-gpu9xx/a.img", b"image")
             .write(&dir.join("out/dist"));
     });
@@ -67,7 +67,8 @@ fn a_file_in_the_wrong_wheel_is_found() {
     let device = |dir: &Path| {
         let name = "frame_device_gpu90";
         let text = text_of(&output(dir, name), &format!("{name}-2.1+ex7.dist-info/METADATA"));
-        Made::new("frame-device-gpu90", "2.1+ex7", &text).info("licenses/LICENSE", b"You may.\n")
+        TestWheel::new("frame-device-gpu90", "2.1+ex7", &text)
+            .info("licenses/LICENSE", b"You may.\n")
     };
     finds("misplaced-code", "device code for another ISA than the package", |dir| {
         device(dir).file("frame/lib/blas/k.co", &object(0x23)).write(&dir.join("out/dist"));
@@ -78,7 +79,7 @@ fn a_file_in_the_wrong_wheel_is_found() {
     });
     finds("misplaced-code", "in the host wheel of a split", |dir| {
         let text = text_of(&output(dir, "frame"), "frame-2.1+ex7.dist-info/METADATA");
-        Made::new("frame", "2.1+ex7", &text)
+        TestWheel::new("frame", "2.1+ex7", &text)
             .info("licenses/LICENSE", b"You may.\n")
             .file("frame/lib/blas/left_gpu90.dat", b"x")
             .write(&dir.join("out/dist"));

@@ -18,15 +18,15 @@ use super::trial;
 use super::wheel::{METADATA, Wheel, wheel};
 use super::zip::{Member, overlapping, with_zip64};
 
-/// Codes to find, fault, and how to make the directory.
+/// Expected codes, title of the fault, and a function that makes the directory.
 pub type Case = (&'static [Code], &'static str, Box<dyn Fn(&Path)>);
 
-/// Makes a wheel for any platform with one change.
+/// Case: a wheel for any platform with one change.
 fn any(codes: &'static [Code], title: &'static str, change: impl Fn(&mut Wheel) + 'static) -> Case {
     changed("any", codes, title, change)
 }
 
-/// Makes a changed wheel that can have ELF files.
+/// Case: a changed wheel that can have ELF files.
 fn linux(
     codes: &'static [Code],
     title: &'static str,
@@ -35,7 +35,7 @@ fn linux(
     changed("linux_x86_64", codes, title, change)
 }
 
-/// Makes a changed wheel that can have DLLs.
+/// Case: a changed wheel that can have DLLs.
 fn windows(
     codes: &'static [Code],
     title: &'static str,
@@ -58,7 +58,7 @@ fn changed(
     (codes, title, Box::new(make))
 }
 
-/// Makes two wheels, and changes the second.
+/// Case: two wheels, the second changed.
 fn two(codes: &'static [Code], title: &'static str, change: impl Fn(&mut Wheel) + 'static) -> Case {
     let make = move |dir: &Path| {
         wheel("demo", "any").write(dir);
@@ -143,13 +143,13 @@ fn cut_archive() -> Vec<u8> {
 }
 
 pub fn cases() -> Vec<Case> {
-    let names = [names(), variants()].into_iter().flatten().collect();
     [
         archives(),
         members(),
         records(),
         metadata(),
-        names,
+        names(),
+        variants(),
         environments(),
         programs(),
         dlls(),
@@ -162,7 +162,7 @@ pub fn cases() -> Vec<Case> {
     .collect()
 }
 
-/// Makes a wheel variant and its index file, both with these properties.
+/// Makes a wheel variant with the first properties, and an index file with the second.
 fn variant(properties: (&'static str, &'static str)) -> impl Fn(&Path) {
     move |dir: &Path| {
         let text = |properties: &str| {
@@ -188,12 +188,12 @@ fn variants() -> Vec<Case> {
         case(&[Code::VariantForm], "a list of variants in place of labels", ("[]", GPU9)),
         case(
             &[Code::VariantForm],
-            "a file beside with a label twice",
+            "an index of variants with a duplicate label",
             (GPU9, r#"{"gpu9":{"ex":{"arch":["gpu9"]}},"gpu9":{"ex":{"arch":["gpu8"]}}}"#),
         ),
         case(
             &[Code::VariantsDisagree],
-            "a variant of which two files say two things",
+            "a variant with different properties in two files",
             (GPU9, GPU8),
         ),
     ]
@@ -250,7 +250,7 @@ fn archives() -> Vec<Case> {
         any(&[ZipFeature], "a zip64 field of a small member", |w| {
             w.member("data.txt").extra = [&[1, 0, 8, 0][..], &[0; 8]].concat();
         }),
-        any(&[ZipFeature], "an extra field that is longer than told", |w| {
+        any(&[ZipFeature], "an extra field that is shorter than its length says", |w| {
             w.member("data.txt").extra = vec![0x77, 0x77, 90, 0, 1];
         }),
         any(&[ZipFeature], "an extra field twice", |w| w.member("data.txt").extra = vec![0; 8]),
@@ -411,11 +411,11 @@ fn records() -> Vec<Case> {
             w.last.push(Member::new("demo-1.0.dist-info/RECORD.jws", "{}"));
         }),
         record(&[RecordForm], "a malformed row", "demo/data.txt", "demo,x\ndemo/data.txt"),
-        record(&[RecordForm], "a hash of RECORD itself", "RECORD,,", "RECORD,,77"),
+        record(&[RecordForm], "a size of RECORD itself", "RECORD,,", "RECORD,,77"),
         any(&[OnlyInRecord, RecordForm], "thousands of rows without a member", |w| {
             w.record = Some(Box::new(|text| "gone,sha256=x,1\n".repeat(5000) + &text));
         }),
-        any(&[RecordForm, RecordHash], "a RECORD that is not text", |w| {
+        any(&[RecordForm, RecordHash], "a NUL in RECORD", |w| {
             w.record = Some(Box::new(|text| text.replacen(",10\n", ",1\0\n", 1)));
         }),
     ]
@@ -478,12 +478,12 @@ fn metadata() -> Vec<Case> {
         any(&[MetadataField], "METADATA that is not UTF-8", |w| {
             w.member("METADATA").bytes.extend(b"\n\xff\n");
         }),
-        any(&[MetadataField], "METADATA that unpacks to more than any", |w| {
+        any(&[MetadataField], "METADATA of 3 MiB", |w| {
             w.member("METADATA").bytes.extend([b"\n".to_vec(), vec![b'x'; 3 << 20]].concat());
         }),
-        any(&[EntryPoint], "more entry points than any package has", |w| {
-            let many = "other = demo:main\n".repeat(2000);
-            w.member("entry_points.txt").bytes.extend(many.as_bytes());
+        any(&[EntryPoint], "2000 entry points", |w| {
+            let many: Vec<String> = (0..2000).map(|n| format!("other{n} = demo:main\n")).collect();
+            w.member("entry_points.txt").bytes.extend(many.concat().as_bytes());
         }),
         any(&[UnmetExtra], "a requirement for an extra that is not offered", |w| {
             w.edit("METADATA", "License-File", "Requires-Dist: a; extra == \"x\"\nLicense-File");
@@ -608,7 +608,7 @@ fn programs() -> Vec<Case> {
         linux(&[NotExecutable], "a script without an execute bit", |w| {
             w.add(Member::new("demo/bin/tool", "#!/bin/sh\n"));
         }),
-        linux(&[BrokenElf], "what starts like an ELF file", |w| {
+        linux(&[BrokenElf], "a truncated ELF file", |w| {
             w.add(Member::new("demo/bin/tool", b"\x7fELF and no more".to_vec()));
         }),
     ]
@@ -628,15 +628,19 @@ fn dlls() -> Vec<Case> {
             let library = import_stub(Machine::X86_64, "gone.dll", "gone");
             w.add(Member::new("demo/lib/gone.lib", library));
         }),
-        windows(&[ImportLeadsNowhere], "one in a devel archive, beside one that is right", |w| {
-            let library = |dll: &str| import_stub(Machine::X86_64, dll, "function");
-            let archive = super::device_code::tar(&[
-                ("_demo_devel/lib/gone.lib", &library("gone.dll")),
-                ("_demo_devel/lib/there.lib", &library("There.dll")),
-                ("_demo_devel/bin/there.dll", &dll(Machine::X86_64, &[])),
-            ]);
-            w.add(Member::new("demo/_devel.tar", archive));
-        }),
+        windows(
+            &[ImportLeadsNowhere],
+            "an import library of a missing DLL, in a devel archive",
+            |w| {
+                let library = |dll: &str| import_stub(Machine::X86_64, dll, "function");
+                let archive = super::device_code::tar(&[
+                    ("_demo_devel/lib/gone.lib", &library("gone.dll")),
+                    ("_demo_devel/lib/there.lib", &library("There.dll")),
+                    ("_demo_devel/bin/there.dll", &dll(Machine::X86_64, &[])),
+                ]);
+                w.add(Member::new("demo/_devel.tar", archive));
+            },
+        ),
         windows(&[BrokenPe], "an import library that is cut short", |w| {
             let mut library = import_stub(Machine::X86_64, "a.dll", "a");
             library.extend(b"a.dll/          0");
@@ -645,7 +649,7 @@ fn dlls() -> Vec<Case> {
         windows(&[WrongPlatform], "a DLL for another processor", |w| {
             w.add(Member::new("demo/bin/a.dll", dll(Machine::Aarch64, &[])));
         }),
-        windows(&[BrokenPe], "what starts like a PE file", |w| {
+        windows(&[BrokenPe], "a truncated PE file", |w| {
             let bytes = dll(Machine::X86_64, &[]);
             w.add(Member::new("demo/bin/a.dll", bytes[..0x90].to_vec()));
         }),
@@ -845,8 +849,9 @@ fn sdists() -> Vec<Case> {
     ]
 }
 
-/// Strong hashes of `some data`, as Python's `hashlib` names them.
-const HASHES: [&str; 6] = [
+/// Hashes of data.txt (`some data\n`), by all other algorithms than sha256 that installers accept.
+const HASHES: [&str; 7] = [
+    "sha384=pUHL52_UG7-muf9ta9lK77qOefVPUxJqIScDYYfqvy7MarhQmfaCCApjsItXE5u8",
     "sha3_256=opcsPyVrgSwi62GyaNXCVfZiVBl6VvRaZOiYfX106C4",
     "sha3_384=WfavNrWZWtRAM4Fc9ko9CM9ByZOfI6Ed821PvTTwqJ1uelMMSLZWeB9jGZkyhoYW",
     "sha3_512=ANj41lvwhJnLgn77M-BaTuJhPj-fNpIawXhNCejhH1BB35a3AktKOxTH5flpfC-K2rOqzdVU4qtsNDCtGlq9sQ",

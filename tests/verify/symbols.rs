@@ -11,7 +11,7 @@ pub fn library(soname: &str, needed: &[&str], defined: &[&str], wanted: &[&str])
     };
     let mut dynamic: Vec<(u64, u64)> = needed.iter().map(|name| (1, string(name))).collect();
     dynamic.push((14, string(soname)));
-    // Global functions: of section 1, and undefined.
+    // Global functions: defined (in any section but 0; the file has none), and undefined.
     let mut symbols = vec![[0; 24]];
     for (section, names) in [(1_u16, defined), (0, wanted)] {
         for name in names {
@@ -24,6 +24,7 @@ pub fn library(soname: &str, needed: &[&str], defined: &[&str], wanted: &[&str])
     }
     let (symbols_at, count) = (64 + 3 * 56, symbols.len());
     let hash_at = symbols_at + 24 * count;
+    // Readers only take the number of symbols from it: no bucket leads to a symbol.
     let mut hash = vec![1, u32::try_from(count).unwrap(), 0];
     hash.resize(3 + count, 0);
     let strings_at = hash_at + 4 * hash.len();

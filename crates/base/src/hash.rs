@@ -9,7 +9,7 @@ mod sha256;
 
 pub use sha256::Sha256;
 
-/// Read buffer, which fits into a core's cache.
+/// Size of the read buffer, which fits into a core's cache.
 const PIECE: usize = 256 << 10;
 
 /// SHA-256 and length.
@@ -35,7 +35,7 @@ impl Sha256Hasher {
         self.size += bytes.len() as u64;
     }
 
-    /// Adds the bytes of `range`, which `read` copies into a buffer from an offset.
+    /// Adds the bytes of `range`; `read(offset, buffer)` fills the buffer.
     pub fn update_from(
         &mut self,
         range: Range<u64>,
@@ -62,11 +62,14 @@ impl Sha256Hasher {
     }
 }
 
-/// Hexadecimal SHA-256 of the bytes that `write` writes. A hasher accepts every byte, so an error
-/// can only be the one of `write` itself; the hash then covers the bytes before it.
+/// Hexadecimal SHA-256 of the bytes that `write` writes.
+///
+/// # Panics
+/// If `write` fails. A hasher accepts every byte, so that only a value without a text can fail; a
+/// hash of the bytes before it would be equal for different values.
 pub fn sha256_of_writing(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
     let mut hasher = Sha256Hasher::default();
-    let _ = write(&mut hasher);
+    write(&mut hasher).expect("a hasher accepts every byte, and the value has a text");
     hasher.finish().sha256.to_string()
 }
 
@@ -95,7 +98,8 @@ impl<S> Hashed<S> {
         Self { stream, hasher: Sha256Hasher::default(), has_failed: false }
     }
 
-    /// Returns true if reading failed, as opposed to the use of the bytes.
+    /// Returns whether the inner reader has failed. Callers distinguish this from errors of the code
+    /// that used the bytes.
     pub fn has_failed(&self) -> bool {
         self.has_failed
     }
@@ -176,6 +180,15 @@ mod tests {
         hasher.update_from(9..expected.size, read).unwrap();
         assert!(hasher.update_from(expected.size..expected.size + 1, read).is_err());
         assert_eq!(hasher.finish(), expected);
+    }
+
+    #[test]
+    #[should_panic(expected = "no text")]
+    fn partly_written_values_have_no_hash() {
+        sha256_of_writing(|out| {
+            out.write_all(b"[")?;
+            Err(io::Error::other("no text"))
+        });
     }
 
     #[test]

@@ -47,7 +47,7 @@ fn reads_name_and_imports_of_dll() {
 }
 
 #[test]
-fn every_format_gives_the_same_facts() {
+fn reads_facts_of_pe_and_elf_and_none_of_other_files() {
     let read = |bytes: &[u8]| read(bytes).unwrap();
     let pe = read(&whole()).unwrap();
     let Facts { format, kind, name, needs, delayed, search, versions, .. } = pe.facts();
@@ -159,7 +159,7 @@ fn errors_name_field_and_offset() {
 }
 
 #[test]
-fn terminates_on_cyclic_tables() {
+fn limits_tables_without_a_terminator() {
     let endless = refused(|made| {
         // Descriptors fill the section, all with a name: no terminator.
         let name = made.bytes.windows(8).position(|at| at == b"KERNEL32").unwrap();

@@ -171,7 +171,7 @@ impl<W: Write> Packing<'_, W> {
                 self.member(name)?;
             }
         }
-        self.tree.lost().into_iter().next().map_or(Ok(()), |fault| Err(fault.into()))
+        self.tree.link_faults().into_iter().next().map_or(Ok(()), |fault| Err(fault.into()))
     }
 
     fn into_tar(self) -> tar::Builder<W> {

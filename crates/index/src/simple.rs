@@ -157,6 +157,12 @@ pub enum IndexError {
         /// Package.
         path: RelPath,
     },
+    /// Path of two pages.
+    #[error("`{path}` would be the page of two lists of packages")]
+    PageTwice {
+        /// Page.
+        path: RelPath,
+    },
     /// Missing package to remove.
     #[error("there is no package `{name}` to remove")]
     NotThere {

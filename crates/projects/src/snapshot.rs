@@ -33,7 +33,8 @@ impl Snapshot {
         Ok(Self { directory: project.source.clone(), content, tree: tree_hash(&files), files })
     }
 
-    /// Hashes everything that a build can see: files, commits, branches, and if it is dirty.
+    /// Hashes everything that a build can see: files, commits, branches, shallowness and the dirty
+    /// state.
     pub fn identity(&self, root: &Path) -> io::Result<String> {
         let mut hash = Fingerprint::new("checkout");
         hash.add(&self.tree);
@@ -42,7 +43,7 @@ impl Snapshot {
         Ok(hash.end())
     }
 
-    /// Hashes commits and branches.
+    /// Hashes commits, branches and shallowness of all repositories.
     pub fn history(&self, root: &Path) -> io::Result<String> {
         let mut hash = Fingerprint::new("history");
         let place = root.join(self.directory.as_str());

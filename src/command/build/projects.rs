@@ -47,7 +47,7 @@ pub fn settings(
         args.set.sources.as_deref().map(|path| absolute("--sources", path)).transpose()?;
     let protected = protected(args, sources.as_deref());
     let installed =
-        args.installed.as_deref().map(|path| absolute("--installed", path)).transpose()?;
+        args.installed.as_deref().map(|path| absolute("--rocm-path", path)).transpose()?;
     Ok(Some(Settings {
         sources,
         installed,

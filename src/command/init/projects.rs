@@ -26,7 +26,7 @@ pub fn run(args: &InitArgs, directory: &Path) -> Result<(), Failure> {
         dir => format!(" --manifest {}", dir.display()),
     };
     let needs_tree = draft.text.contains("{devel}");
-    let tree = if needs_tree { format!(" {}", cli::AN_INSTALLATION) } else { String::new() };
+    let tree = if needs_tree { format!(" {}", cli::USUAL_INSTALLATION) } else { String::new() };
     print(&format!(
         "{}\nbuild with rockpack build{manifest}{tree} --sources {} -o out\n",
         file.display(),

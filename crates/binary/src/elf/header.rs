@@ -54,34 +54,37 @@ pub(super) struct Section {
     pub entry_size: u64,
 }
 
-/// A forged header allocates nothing.
+/// Reads `len` bytes. Checks the bounds before allocating, because a forged header can ask for
+/// exabytes.
 pub(super) fn read_bytes(
     file: &(impl ReadAt + ?Sized),
-    have: u64,
-    at: u64,
+    file_len: u64,
+    offset: u64,
     len: u64,
-    what: &'static str,
+    part: &'static str,
 ) -> Result<Vec<u8>, ElfError> {
-    let need = at.saturating_add(len);
-    let size = usize::try_from(len).ok().filter(|_| need <= have);
-    let mut bytes = vec![0; size.ok_or(ElfError::Truncated { what, need, have })?];
-    file.read_exact_at(at, &mut bytes).map_err(|source| ElfError::Read { what, source })?;
+    let end = offset.saturating_add(len);
+    let size = usize::try_from(len).ok().filter(|_| end <= file_len);
+    let truncated = ElfError::Truncated { what: part, need: end, have: file_len };
+    let mut bytes = vec![0; size.ok_or(truncated)?];
+    let read = file.read_exact_at(offset, &mut bytes);
+    read.map_err(|source| ElfError::Read { what: part, source })?;
     Ok(bytes)
 }
 
 impl Header {
     pub(super) fn read(
         file: &(impl ReadAt + ?Sized),
-        have: u64,
+        file_len: u64,
         format: Format,
     ) -> Result<Self, ElfError> {
-        let bytes = read_bytes(file, have, 0, format.header_size(), "the ELF header")?;
+        let bytes = read_bytes(file, file_len, 0, format.header_size(), "the ELF header")?;
         let mut header = if format.wide {
             Self::parse::<FileHeader64<Endianness>>(&bytes, format)?
         } else {
             Self::parse::<FileHeader32<Endianness>>(&bytes, format)?
         };
-        header.take_large_counts(file, have)?;
+        header.take_large_counts(file, file_len)?;
         Ok(header)
     }
 
@@ -103,8 +106,10 @@ impl Header {
         };
         let segment_size = raw.e_phentsize(endian);
         let section_size = raw.e_shentsize(endian);
-        check_entry_size("e_phentsize", segment_size, header.segment_count, format.segment_size())?;
-        check_entry_size("e_shentsize", section_size, header.sections_at, format.section_size())?;
+        let [has_segments, has_sections] =
+            [header.segment_count, header.sections_at].map(|it| it != 0);
+        check_entry_size("e_phentsize", segment_size, has_segments, format.segment_size())?;
+        check_entry_size("e_shentsize", section_size, has_sections, format.section_size())?;
         Ok(header)
     }
 
@@ -112,15 +117,15 @@ impl Header {
     fn take_large_counts(
         &mut self,
         file: &(impl ReadAt + ?Sized),
-        have: u64,
+        file_len: u64,
     ) -> Result<(), ElfError> {
         let many_segments = self.segment_count == u64::from(elf::PN_XNUM);
         if self.sections_at == 0 || (self.section_count != 0 && !many_segments) {
             return Ok(());
         }
         let size = self.format.section_size();
-        let bytes = read_bytes(file, have, self.sections_at, size, "section header 0")?;
-        let first = sections(&bytes, self.format).into_iter().next();
+        let bytes = read_bytes(file, file_len, self.sections_at, size, "section header 0")?;
+        let first = parse_sections(&bytes, self.format).into_iter().next();
         let first = first.ok_or(ElfError::Header { field: "e_shoff", value: self.sections_at })?;
         if many_segments && first.info != 0 {
             self.segment_count = first.info.into();
@@ -134,10 +139,10 @@ impl Header {
     pub(super) fn segments(
         &self,
         file: &(impl ReadAt + ?Sized),
-        have: u64,
+        file_len: u64,
     ) -> Result<Vec<Segment>, ElfError> {
         let len = self.segment_count.saturating_mul(self.format.segment_size());
-        let bytes = read_bytes(file, have, self.segments_at, len, "the program header table")?;
+        let bytes = read_bytes(file, file_len, self.segments_at, len, "the program header table")?;
         Ok(self.format.each::<ProgramHeader64<Endianness>, ProgramHeader32<Endianness>, _>(
             &bytes,
             Segment::from_raw,
@@ -148,18 +153,18 @@ impl Header {
     pub(super) fn sections(
         &self,
         file: &(impl ReadAt + ?Sized),
-        have: u64,
+        file_len: u64,
     ) -> Result<Vec<Section>, ElfError> {
         if self.sections_at == 0 {
             return Ok(Vec::new());
         }
         let len = self.section_count.saturating_mul(self.format.section_size());
-        let bytes = read_bytes(file, have, self.sections_at, len, "the section header table")?;
-        Ok(sections(&bytes, self.format))
+        let bytes = read_bytes(file, file_len, self.sections_at, len, "the section header table")?;
+        Ok(parse_sections(&bytes, self.format))
     }
 }
 
-fn sections(bytes: &[u8], format: Format) -> Vec<Section> {
+fn parse_sections(bytes: &[u8], format: Format) -> Vec<Section> {
     format.each::<SectionHeader64<Endianness>, SectionHeader32<Endianness>, _>(
         bytes,
         Section::from_raw,
@@ -170,11 +175,11 @@ fn sections(bytes: &[u8], format: Format) -> Vec<Section> {
 fn check_entry_size(
     field: &'static str,
     size: u16,
-    exists: u64,
+    is_present: bool,
     expected: u64,
 ) -> Result<(), ElfError> {
     let value = u64::from(size);
-    if exists == 0 || value == expected { Ok(()) } else { Err(ElfError::Header { field, value }) }
+    if !is_present || value == expected { Ok(()) } else { Err(ElfError::Header { field, value }) }
 }
 
 impl Segment {
@@ -212,9 +217,10 @@ impl Segment {
         (inside.checked_add(len)? <= self.file_size).then(|| self.offset.checked_add(inside))?
     }
 
+    /// Bytes in a 64-bit little-endian file, the only format that is edited.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let raw = ProgramHeader64 {
-            p_type: object::endian::U32::new(LE, self.kind),
+            p_type: U32::new(LE, self.kind),
             p_flags: U32::new(LE, self.flags),
             p_offset: U64::new(LE, self.offset),
             p_vaddr: U64::new(LE, self.address),
@@ -255,6 +261,7 @@ impl Section {
         self.offset.saturating_add(self.size)
     }
 
+    /// Bytes in a 64-bit little-endian file, the only format that is edited.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let raw = SectionHeader64 {
             sh_name: U32::new(LE, self.name),

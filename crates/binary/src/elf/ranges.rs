@@ -159,6 +159,7 @@ impl ElfInfo {
         })
     }
 
+    /// Returns the used ranges of the file, sorted.
     pub(super) fn claims(&self, file: &(impl ReadAt + ?Sized)) -> Vec<Claim> {
         let mut claims = vec![Claim { start: 0, end: 64, movable: false }];
         if let Some(header) = &self.header {

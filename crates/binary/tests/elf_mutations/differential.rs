@@ -13,8 +13,8 @@ type Found = BTreeMap<String, Vec<u8>>;
 const EXECUTE: u32 = 1;
 /// `EM_X86_64`.
 const X86_64: u64 = 62;
-/// Maximum number of compared bytes of a symbol; symbols of some mutants are larger than memory.
-const MOST: u64 = 4096;
+/// Maximum number of compared bytes of a symbol or segment; symbols of some mutants are larger than memory.
+const MOST_COMPARED: u64 = 4096;
 
 /// Panics if a loader would refuse the edited file, or read other data in it than in the old one.
 /// If a loader would refuse the old file, it may refuse the edited one.
@@ -26,21 +26,21 @@ pub fn check(before: &[u8], after: &[u8], edits: &Edits) {
         let found = edits.needed.iter().rfind(|rename| rename.from.as_bytes() == name);
         found.map_or(name, |rename| rename.to.clone().into_bytes())
     };
-    let mut want = Reading { image: &old, shape: &old, masks: &masks }.all(rename);
+    let mut expected = Reading { image: &old, old: &old, masks: &masks }.read_all(rename);
     if edits.clear_execstack {
-        want.insert("stack".to_owned(), shown(&cleared(&old)));
+        expected.insert("stack".to_owned(), shown(&cleared(&old)));
     }
-    let have = Reading { image: &new, shape: &old, masks: &masks }.all(|name| name);
-    for (what, bytes) in &want {
-        assert_eq!(have.get(what), Some(bytes), "{what}, of {edits:?}");
+    let actual = Reading { image: &new, old: &old, masks: &masks }.read_all(|name| name);
+    for (key, bytes) in &expected {
+        assert_eq!(actual.get(key), Some(bytes), "{key}, of {edits:?}");
     }
     // A note with a wrong address has the right one after moving.
-    let more = have.keys().find(|what| !want.contains_key(*what) && !what.starts_with("note"));
-    assert_eq!(more, None, "of {edits:?}");
+    let is_extra = |key: &&String| !expected.contains_key(*key) && !key.starts_with("note");
+    assert_eq!(actual.keys().find(is_extra), None, "of {edits:?}");
 }
 
-/// Headers of the stack after clearing the request of an executable one, which the last header decides, or on x86-64
-/// its absence.
+/// Stack headers after an executable stack is cleared. The last header decides whether the stack is
+/// executable; on x86-64, so does a missing header.
 fn cleared(image: &Image<'_>) -> Vec<Segment> {
     let mut stack = of_kinds(image, &[loader::STACK]);
     match stack.last() {
@@ -100,7 +100,7 @@ impl Masks {
     }
 
     /// Returns the bytes from `address` on, with zeros for bytes that an edit may change.
-    fn hide(&self, address: u64, mut bytes: Vec<u8>) -> Vec<u8> {
+    fn mask(&self, address: u64, mut bytes: Vec<u8>) -> Vec<u8> {
         let end = address.saturating_add(bytes.len() as u64);
         for &(start, stop) in &self.0 {
             let (from, to) = (start.max(address), stop.min(end));
@@ -126,9 +126,9 @@ struct Needs {
 fn needs(image: &Image<'_>) -> Needs {
     let mut found = Needs::default();
     let Needs { fields, files, places } = &mut found;
-    let walk = || {
+    let mut walk = || {
         let mut at = image.entry(tag::VERNEED)?;
-        // The table has at most as many entries as the file has bytes.
+        // Entries of mutants may overlap or loop: no more are read than fit into the file.
         let mut budget = image.file.len() / 16;
         for _ in 0..image.entry(tag::VERNEEDNUM)? {
             let need = image.read(at, 16)?;
@@ -154,20 +154,20 @@ fn needs(image: &Image<'_>) -> Needs {
         }
         Some(())
     };
-    let mut walk = walk;
     walk();
     found
 }
 
-/// Reader of `image`; for data that does not move, places are from `shape`.
+/// Reader of `image`.
 struct Reading<'a> {
     image: &'a Image<'a>,
-    shape: &'a Image<'a>,
+    /// Old file, with the addresses of data that an edit does not move.
+    old: &'a Image<'a>,
     masks: &'a Masks,
 }
 
 impl Reading<'_> {
-    fn all(&self, rename: impl Fn(Vec<u8>) -> Vec<u8>) -> Found {
+    fn read_all(&self, rename: impl Fn(Vec<u8>) -> Vec<u8>) -> Found {
         let mut found = Found::new();
         self.header(&mut found);
         self.segments(&mut found);
@@ -180,12 +180,12 @@ impl Reading<'_> {
     }
 
     /// Returns memory that does not move; empty if unmapped.
-    fn fixed(&self, address: u64, len: u64) -> Vec<u8> {
-        if self.shape.read(address, len).is_none() {
+    fn read_unmoved(&self, address: u64, len: u64) -> Vec<u8> {
+        if self.old.read(address, len).is_none() {
             return Vec::new();
         }
         let bytes = self.image.read(address, len).unwrap_or_default();
-        self.masks.hide(address, bytes)
+        self.masks.mask(address, bytes)
     }
 
     fn header(&self, found: &mut Found) {
@@ -198,9 +198,12 @@ impl Reading<'_> {
         let kinds = [loader::TLS, loader::EH_FRAME, loader::RELRO];
         found.insert("segments".to_owned(), shown(&of_kinds(self.image, &kinds)));
         found.insert("stack".to_owned(), shown(&of_kinds(self.image, &[loader::STACK])));
-        for segment in of_kinds(self.shape, &[loader::TLS, loader::EH_FRAME]) {
+        for segment in of_kinds(self.old, &[loader::TLS, loader::EH_FRAME]) {
             let what = format!("bytes of segment {:#x} at {:#x}", segment.kind, segment.address);
-            found.insert(what, self.fixed(segment.address, segment.file_size.min(MOST)));
+            found.insert(
+                what,
+                self.read_unmoved(segment.address, segment.file_size.min(MOST_COMPARED)),
+            );
         }
         let interpreter = self.image.segments.iter().find(|it| it.kind == loader::INTERP);
         let name = interpreter.map(|it| self.of_file(it).unwrap_or_default());
@@ -291,7 +294,7 @@ impl Reading<'_> {
             // A symbol defined here that is not a thread-local variable.
             if section != 0 && section < 0xff00 && kind != 6 {
                 let (value, size) = (number(&symbol, 8, 8)?, number(&symbol, 16, 8)?);
-                bytes.extend(self.fixed(value, size.clamp(1, MOST)));
+                bytes.extend(self.read_unmoved(value, size.clamp(1, MOST_COMPARED)));
             }
             bytes.extend(symbol);
             Some(bytes)
@@ -302,24 +305,24 @@ impl Reading<'_> {
     /// Reads the tables, which do not move, and their target words.
     fn relocations(&self, found: &mut Found) {
         let rela = |tag, size| (tag, size, 24);
-        let plt = if self.shape.entry(tag::PLTREL) == Some(tag::REL) { 16 } else { 24 };
+        let plt = if self.old.entry(tag::PLTREL) == Some(tag::REL) { 16 } else { 24 };
         let tables = [
             rela(tag::RELA, tag::RELASZ),
             (tag::REL, tag::RELSZ, 16),
             (tag::JMPREL, tag::PLTRELSZ, plt),
         ];
         for (table, size, record) in tables {
-            let Some((at, size)) = self.shape.entry(table).zip(self.shape.entry(size)) else {
+            let Some((at, size)) = self.old.entry(table).zip(self.old.entry(size)) else {
                 continue;
             };
-            let bytes = self.shape.read(at, size).unwrap_or_default();
-            found.insert(format!("table {table}"), self.fixed(at, size));
+            let bytes = self.old.read(at, size).unwrap_or_default();
+            found.insert(format!("table {table}"), self.read_unmoved(at, size));
             for relocation in bytes.chunks_exact(record) {
                 let place = number(relocation, 0, 8).unwrap_or(0);
-                found.insert(format!("word at {place:#x}"), self.fixed(place, 8));
+                found.insert(format!("word at {place:#x}"), self.read_unmoved(place, 8));
                 let symbol = number(relocation, 12, 4).unwrap_or(0);
                 if let (0, Some(target)) = (symbol, number(relocation, 16, 8)) {
-                    found.insert(format!("target at {target:#x}"), self.fixed(target, 1));
+                    found.insert(format!("target at {target:#x}"), self.read_unmoved(target, 1));
                 }
                 if symbol != 0 {
                     self.symbol(symbol, found);
@@ -330,12 +333,11 @@ impl Reading<'_> {
     }
 
     fn relative_words(&self, found: &mut Found) {
-        let Some((at, size)) = self.shape.entry(tag::RELR).zip(self.shape.entry(tag::RELRSZ))
-        else {
+        let Some((at, size)) = self.old.entry(tag::RELR).zip(self.old.entry(tag::RELRSZ)) else {
             return;
         };
-        found.insert("relative relocations".to_owned(), self.fixed(at, size));
-        let table = self.shape.read(at, size).unwrap_or_default();
+        found.insert("relative relocations".to_owned(), self.read_unmoved(at, size));
+        let table = self.old.read(at, size).unwrap_or_default();
         let mut next = 0u64;
         for entry in table.chunks_exact(8).filter_map(|bytes| number(bytes, 0, 8)) {
             let words: Vec<u64> = if entry & 1 == 0 {
@@ -350,9 +352,9 @@ impl Reading<'_> {
                     .collect()
             };
             for word in words {
-                found.insert(format!("word at {word:#x}"), self.fixed(word, 8));
-                let target = self.shape.read(word, 8).and_then(|bytes| number(&bytes, 0, 8));
-                let bytes = target.map(|target| self.fixed(target, 1)).unwrap_or_default();
+                found.insert(format!("word at {word:#x}"), self.read_unmoved(word, 8));
+                let target = self.old.read(word, 8).and_then(|bytes| number(&bytes, 0, 8));
+                let bytes = target.map(|target| self.read_unmoved(target, 1)).unwrap_or_default();
                 found.insert(format!("target of {word:#x}"), bytes);
             }
         }
@@ -366,13 +368,13 @@ impl Reading<'_> {
             (tag::PREINIT_ARRAY, tag::PREINIT_ARRAYSZ),
         ];
         for (array, size) in arrays {
-            if let Some((at, size)) = self.shape.entry(array).zip(self.shape.entry(size)) {
-                found.insert(format!("array {array}"), self.fixed(at, size));
+            if let Some((at, size)) = self.old.entry(array).zip(self.old.entry(size)) {
+                found.insert(format!("array {array}"), self.read_unmoved(at, size));
             }
         }
         for function in [tag::INIT, tag::FINI] {
-            if let Some(at) = self.shape.entry(function) {
-                found.insert(format!("function {function}"), self.fixed(at, 1));
+            if let Some(at) = self.old.entry(function) {
+                found.insert(format!("function {function}"), self.read_unmoved(at, 1));
             }
         }
     }

@@ -38,6 +38,7 @@ impl ReadAt for Watched<'_> {
 pub fn inspect(bytes: &[u8]) -> Option<ElfFacts> {
     let file = Watched(bytes);
     let facts = elf::inspect(&file).and_then(|info| info.facts()).ok();
+    // The policy only adds `forbidden`.
     let judged = policy::facts(&file).ok().flatten();
     let unjudged = judged.and_then(|judged| match judged {
         Binary::Elf(facts) => Some(ElfFacts { forbidden: Vec::new(), ..*facts }),
@@ -63,7 +64,7 @@ pub fn edit(bytes: &[u8]) -> usize {
     (0..EDITS).filter(|&which| edit_by(bytes, which)).count()
 }
 
-/// Tries one edit of [`edit`]: `which`, modulo their number.
+/// Tries the edit `which % EDITS`. Returns whether it was accepted.
 pub fn edit_by(bytes: &[u8], which: usize) -> bool {
     let Some(facts) = inspect(bytes) else { return false };
     edit_once(bytes, &facts, &every_edit(&facts)[which % EDITS])
@@ -169,6 +170,7 @@ fn assert_has(after: &ElfFacts, before: &ElfFacts, edits: &Edits) {
                 ((!entries.is_empty()).then(|| entries.join(":")), &None)
             );
         }
+        // `elf::verify` has compared the whole value.
         RpathEdit::Append(entries) => {
             let rpath = after.rpath.as_deref().unwrap();
             assert!(
@@ -186,7 +188,7 @@ fn assert_has(after: &ElfFacts, before: &ElfFacts, edits: &Edits) {
         edits
             .needed
             .iter()
-            .find(|rename| rename.from == *name)
+            .rfind(|rename| rename.from == *name)
             .map_or(name, |rename| &rename.to)
             .clone()
     };

@@ -9,7 +9,7 @@ use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::publisher::{Publisher, publisher};
+use super::publisher::{Publisher, read_publisher};
 use base::names::Form;
 use base::regular;
 use wheel::package::{WheelName, distribution_of};
@@ -161,7 +161,7 @@ fn checked(bytes: &[u8], file_name: &str, sha256: &str) -> Result<Publisher, Att
     decode("signature", &read.envelope.signature)?;
     let statement = decode("statement", &read.envelope.statement)?;
     check_statement(&statement, file_name, sha256)?;
-    publisher(&decode("certificate", &read.verification_material.certificate)?)
+    read_publisher(&decode("certificate", &read.verification_material.certificate)?)
         .map_err(|error| AttestationError::Certificate(error.to_string()))
 }
 

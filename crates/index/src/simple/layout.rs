@@ -13,6 +13,7 @@ use base::names::RelPath;
 #[derive(Default)]
 pub(super) struct Pages<'a> {
     pub(super) pages: Vec<(RelPath, Render<'a>)>,
+    /// Pages that installers are given.
     pub(super) entries: Vec<RelPath>,
 }
 
@@ -29,22 +30,32 @@ impl<'a> Pages<'a> {
                 let indexes = Indexes::new(files.iter().collect());
                 pages.simple(None, &indexes.main)?;
                 for (name, files) in &indexes.further {
-                    pages.simple(Some(&joined(None, name)?), files)?;
+                    pages.simple(Some(&join(None, name)?), files)?;
                 }
                 pages.overview(&indexes)?;
             }
             Layout::Flat => pages.flats(files)?,
             Layout::Run => pages.runs(files)?,
         }
+        pages.check_paths()?;
         Ok(pages)
     }
 
+    /// Refuses two pages with one path: the second would replace the first.
+    fn check_paths(&self) -> Result<(), IndexError> {
+        let mut paths = BTreeSet::new();
+        match self.pages.iter().map(|(path, _)| path).find(|path| !paths.insert(*path)) {
+            Some(path) => Err(IndexError::PageTwice { path: path.clone() }),
+            None => Ok(()),
+        }
+    }
+
     fn simple(&mut self, base: Option<&RelPath>, files: &[&'a Listed]) -> Result<(), IndexError> {
-        let root = joined(base, "simple/index.html")?;
+        let root = join(base, "simple/index.html")?;
         let projects = by_project(&distinct(files)?);
         let mut links = Vec::new();
         for (name, files) in projects {
-            let place = joined(base, &format!("simple/{name}/index.html"))?;
+            let place = join(base, &format!("simple/{name}/index.html"))?;
             let (for_html, for_json) = (place.clone(), place.clone());
             let files: Rc<[&Listed]> = files.into();
             let files_of_json = Rc::clone(&files);
@@ -58,7 +69,7 @@ impl<'a> Pages<'a> {
         let html = page::projects(&root, "Simple index", &links);
         let json = json::root(links.iter().map(|(_, name)| *name));
         let json = json.map_err(|e| IndexError::Write(e.into()))?;
-        self.add(&root, ready(html), ready(json))?;
+        self.add(&root, rendered(html), rendered(json))?;
         self.entries.push(root);
         Ok(())
     }
@@ -69,34 +80,34 @@ impl<'a> Pages<'a> {
         html: Render<'a>,
         json: Render<'a>,
     ) -> Result<(), IndexError> {
-        self.pages.push((joined(place.parent().as_ref(), "index.json")?, json));
+        self.pages.push((join(place.parent().as_ref(), "index.json")?, json));
         self.pages.push((place.clone(), html));
         Ok(())
     }
 
     fn overview(&mut self, indexes: &Indexes<'a>) -> Result<(), IndexError> {
-        let place = joined(None, "index.html")?;
+        let place = join(None, "index.html")?;
         let mut links = vec![(
-            joined(None, "simple/index.html")?,
+            join(None, "simple/index.html")?,
             "simple/".to_owned(),
             "for --index-url".to_owned(),
         )];
         for name in indexes.further.keys() {
             links.push((
-                joined(None, &format!("{name}/simple/index.html"))?,
+                join(None, &format!("{name}/simple/index.html"))?,
                 format!("{name}/simple/"),
                 "for --index-url".to_owned(),
             ));
         }
         for (name, files) in by_project(&distinct(&indexes.main)?) {
             links.push((
-                joined(None, &format!("simple/{name}/index.html"))?,
+                join(None, &format!("simple/{name}/index.html"))?,
                 name.to_owned(),
                 versions(&files),
             ));
         }
         let html = page::list(&place, "Packages", &links);
-        self.pages.push((place, ready(html)));
+        self.pages.push((place, rendered(html)));
         Ok(())
     }
 
@@ -107,12 +118,13 @@ impl<'a> Pages<'a> {
         for (directory, files) in directories {
             let indexes = Indexes::new(files);
             let place = self.flat(directory.as_ref(), &indexes.main)?;
-            links.push((place, format!("{}/", text(directory.as_ref()))));
-            self.further(directory.as_ref(), &indexes, &mut links)?;
+            links.push((place, format!("{}/", title(directory.as_ref()))));
+            self.add_further_indexes(directory.as_ref(), &indexes, &mut links)?;
         }
-        self.further(None, &top, &mut links)?;
+        self.add_further_indexes(None, &top, &mut links)?;
         let top = ordered(&top.main);
-        let place = joined(None, "index.html")?;
+        let place = join(None, "index.html")?;
+        // An empty top page has only links, which --find-links does not follow.
         if !top.is_empty() {
             self.entries.insert(0, place.clone());
         }
@@ -122,16 +134,16 @@ impl<'a> Pages<'a> {
         Ok(())
     }
 
-    fn further(
+    fn add_further_indexes(
         &mut self,
         directory: Option<&RelPath>,
         indexes: &Indexes<'a>,
         links: &mut Vec<(RelPath, String)>,
     ) -> Result<(), IndexError> {
         for (name, files) in &indexes.further {
-            let below = joined(directory, name)?;
-            let place = self.flat(Some(&below), files)?;
-            links.push((place, format!("{below}/")));
+            let directory = join(directory, name)?;
+            let place = self.flat(Some(&directory), files)?;
+            links.push((place, format!("{directory}/")));
         }
         Ok(())
     }
@@ -141,8 +153,8 @@ impl<'a> Pages<'a> {
         directory: Option<&RelPath>,
         files: &[&'a Listed],
     ) -> Result<RelPath, IndexError> {
-        let place = joined(directory, "index.html")?;
-        let (page, title) = (place.clone(), text(directory).to_owned());
+        let place = join(directory, "index.html")?;
+        let (page, title) = (place.clone(), title(directory).to_owned());
         let files = ordered(files);
         let html = move |to: &mut dyn Write| page::files(&page, &title, &files, &[], to);
         self.pages.push((place.clone(), Box::new(html)));
@@ -153,18 +165,19 @@ impl<'a> Pages<'a> {
     fn runs(&mut self, files: &'a [Listed]) -> Result<(), IndexError> {
         let mut links = Vec::new();
         for (directory, files) in &by_directory(files) {
+            // `by_directory` makes no directory without a file.
             let group = directory.as_ref().filter(|directory| is_group(directory));
             let group =
                 group.ok_or_else(|| IndexError::Misplaced { path: files[0].path.clone() })?;
             let indexes = Indexes::new(files.clone());
             self.group(group, &indexes.main, &mut links)?;
             for (name, files) in &indexes.further {
-                self.group(&joined(Some(group), name)?, files, &mut links)?;
+                self.group(&join(Some(group), name)?, files, &mut links)?;
             }
         }
-        let place = joined(None, "index.html")?;
+        let place = join(None, "index.html")?;
         let html = page::list(&place, "Runs", &links);
-        self.pages.push((place, ready(html)));
+        self.pages.push((place, rendered(html)));
         Ok(())
     }
 
@@ -183,13 +196,13 @@ impl<'a> Pages<'a> {
     }
 }
 
-fn ready<'a>(text: String) -> Render<'a> {
+fn rendered<'a>(text: String) -> Render<'a> {
     Box::new(move |to| to.write_all(text.as_bytes()))
 }
 
 struct Indexes<'a> {
     main: Vec<&'a Listed>,
-    /// Selectors of further indexes replace packages of their projects.
+    /// By the name of an `index` line: its selectors, and `main` without the projects of these.
     further: BTreeMap<&'a str, Vec<&'a Listed>>,
 }
 
@@ -234,7 +247,7 @@ fn is_group(directory: &RelPath) -> bool {
     named && segments.next() == Some("python") && segments.count() <= 1
 }
 
-fn joined(directory: Option<&RelPath>, below: &str) -> Result<RelPath, IndexError> {
+fn join(directory: Option<&RelPath>, below: &str) -> Result<RelPath, IndexError> {
     let path: Result<RelPath, _> = below.parse();
     let path = path.map_err(|source| IndexError::Name {
         dir: directory.map_or("", RelPath::as_str).into(),
@@ -243,11 +256,11 @@ fn joined(directory: Option<&RelPath>, below: &str) -> Result<RelPath, IndexErro
     Ok(directory.map_or(path.clone(), |directory| directory.join(&path)))
 }
 
-fn text(directory: Option<&RelPath>) -> &str {
+fn title(directory: Option<&RelPath>) -> &str {
     directory.map_or("Packages", RelPath::as_str)
 }
 
-/// The first of equal files wins.
+/// Removes repeated files. Fails if files of one name differ.
 fn distinct<'a>(files: &[&'a Listed]) -> Result<Vec<&'a Listed>, IndexError> {
     let mut by_name: BTreeMap<&str, &Listed> = BTreeMap::new();
     for &file in files {
@@ -298,4 +311,55 @@ fn versions(files: &[&Listed]) -> String {
         .map(|file| file.package.version.as_str())
         .filter(|version| listed.insert(*version));
     versions.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use wheel::archive::Timestamp;
+
+    use super::super::package::Package;
+    use super::*;
+
+    fn listed(path: &str, project: &str, index: Option<&str>) -> Listed {
+        let package = Package {
+            size: 1,
+            sha256: path.to_owned(),
+            metadata: None,
+            project: project.to_owned(),
+            version: "1.0".parse().unwrap(),
+            requires_python: None,
+            index: index.map(|name| name.parse().unwrap()),
+            time: 0,
+        };
+        Listed {
+            path: path.parse().unwrap(),
+            package: Arc::new(package),
+            yanked: None,
+            provenance: None,
+            time: Timestamp::EARLIEST,
+        }
+    }
+
+    #[test]
+    fn refuses_an_index_with_the_name_of_a_directory_or_project() {
+        let repeated_page = |layout, files: &[Listed]| match Pages::new(layout, files) {
+            Err(IndexError::PageTwice { path }) => Some(path.to_string()),
+            result => {
+                result.unwrap();
+                None
+            }
+        };
+        let selector = listed("whl/rocm-1.0.tar.gz", "rocm", Some("whl"));
+        let other = listed("whl/other-1.0-py3-none-any.whl", "other", None);
+        assert_eq!(repeated_page(Layout::Flat, std::slice::from_ref(&selector)), None);
+        let files = [selector, other];
+        assert_eq!(repeated_page(Layout::Flat, &files).as_deref(), Some("whl/index.html"));
+        assert_eq!(repeated_page(Layout::Simple, &files), None);
+        let selector = listed("simple/rocm-1.0.tar.gz", "rocm", Some("simple"));
+        let project = listed("simple-1.0-py3-none-any.whl", "simple", None);
+        let page = repeated_page(Layout::Simple, &[selector, project]);
+        assert_eq!(page.as_deref(), Some("simple/simple/index.json"));
+    }
 }

@@ -14,7 +14,8 @@ const ISSUER: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.57264
 const REPOSITORY: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.57264.1.12");
 const WORKFLOW: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.57264.1.18");
 
-/// `publisher` of a bundle, with the keys that `PyPI` gives.
+/// `publisher` of a bundle. For GitHub and GitLab, it has the keys that `PyPI` gives; for another
+/// issuer, the addresses of identity, repository and workflow.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Publisher {
     kind: String,
@@ -23,9 +24,10 @@ pub(super) struct Publisher {
     details: BTreeMap<&'static str, String>,
 }
 
-/// Reads a certificate in DER. An unknown issuer of tokens is its own kind, without one the issuer
-/// of the certificate; `identity` is then its subject.
-pub(super) fn publisher(certificate: &[u8]) -> Result<Publisher, Error> {
+/// Reads a certificate in DER. `kind` is GitHub or GitLab, else the URL of the token issuer, else the
+/// certificate's issuer. For the last two, `identity` is the first URI or e-mail address of the
+/// subject alternative name.
+pub(super) fn read_publisher(certificate: &[u8]) -> Result<Publisher, Error> {
     let certificate = Certificate::from_der(certificate)?;
     let certificate = certificate.tbs_certificate();
     let extensions = certificate.extensions().map(Vec::as_slice).unwrap_or_default();
@@ -79,9 +81,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn certificates_name_the_publisher() {
+    fn reads_the_publisher_from_a_certificate() {
         let read = |base64: &str| {
-            let publisher = publisher(&BASE64_STANDARD.decode(base64.trim()).unwrap()).unwrap();
+            let publisher =
+                read_publisher(&BASE64_STANDARD.decode(base64.trim()).unwrap()).unwrap();
             serde_json::to_value(publisher).unwrap()
         };
         macro_rules! certificate {

@@ -132,7 +132,7 @@ impl<'a> Reader<'_, 'a> {
                 package.files.push(file.with_code(self.code(&member.step)));
             }
         }
-        faults.extend(tree.lost());
+        faults.extend(tree.link_faults());
         package.faults.extend(faults.into_iter().map(|fault| {
             let member = format!("{}!{}", archive.path, fault.member);
             Finding::from(Fault::from(fault).of(member)).within(&package.file)

@@ -93,7 +93,7 @@ pub(super) fn resolve(
         resolved.devel = devel.filter(|_| resolved.projects.iter().any(|p| p.devel));
     }
     without_sources(request, &unread, &mut resolved);
-    resolved.problems.extend(selection::unknown(manifest, request));
+    resolved.problems.extend(selection::projects_without_bindings(manifest, request));
     resolved.notes.extend(absent(&resolved.absent));
     resolved
 }
@@ -297,7 +297,7 @@ fn settings(
     };
     environment(context, project, &mut settings);
     if let Some(libraries) = &project.libraries {
-        let chosen = selection::value(context, project, libraries, resolved);
+        let chosen = selection::selected_libraries(context, project, libraries, resolved);
         settings.environment.insert(libraries.variable.value.clone(), chosen);
     }
     unfilled(context, project, &settings, resolved);

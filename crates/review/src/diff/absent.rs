@@ -6,7 +6,8 @@ use super::difference::Difference;
 use super::pair::Pairs;
 use plan::Absent;
 
-type Reasons<'a> = HashMap<&'a str, &'a str>;
+/// Reasons by path; a path can have several, as in [`all_reasons`].
+type Reasons<'a> = HashMap<&'a str, BTreeSet<&'a str>>;
 
 pub(super) struct Absences<'s, 'a> {
     old: Vec<Reasons<'a>>,
@@ -24,19 +25,25 @@ impl<'s, 'a> Absences<'s, 'a> {
     /// Returns the reason why the new package lacks a file of the old one.
     pub(crate) fn reason_in_new(&self, package: usize, file: &File<'_>) -> Option<String> {
         let reasons = &self.new[self.pairs.new_of[package]?];
-        Some((*reasons.get(file.path).filter(|_| file.area == Area::Platform)?).to_owned())
+        let reasons = reasons.get(file.path).filter(|_| file.area == Area::Platform)?;
+        Some(reasons.iter().copied().collect::<Vec<_>>().join("; "))
     }
 
     /// Returns the reason why the old package lacked a file of the new one.
     pub(crate) fn reason_in_old(&self, package: usize, file: &File<'_>) -> Option<String> {
         let reasons = &self.old[self.pairs.old_of[package]?];
-        let reason = reasons.get(file.path).filter(|_| file.area == Area::Platform)?;
-        Some(without_lines(reason).into_owned())
+        let reasons = reasons.get(file.path).filter(|_| file.area == Area::Platform)?;
+        // The old manifest's lines are not in the new one.
+        Some(joined(&reasons.iter().map(|reason| without_lines(reason)).collect()))
     }
 }
 
 fn reasons(absent: Option<&[Absent]>) -> Reasons<'_> {
-    absent.into_iter().flatten().map(|a| (a.path.as_str(), a.reason.as_str())).collect()
+    let mut reasons = Reasons::new();
+    for Absent { path, reason, .. } in absent.into_iter().flatten() {
+        reasons.entry(path.as_str()).or_default().insert(reason.as_str());
+    }
+    reasons
 }
 
 pub(super) fn changes(
@@ -45,13 +52,15 @@ pub(super) fn changes(
     pairs: &Pairs,
 ) -> Vec<(usize, Difference, String)> {
     let mut changes: Vec<(usize, Difference, String)> = Vec::new();
-    for (was, is) in pairs.indices() {
+    for (old_index, new_index) in pairs.indices() {
         changes.extend(
-            of_package(&old.packages[was], &new.packages[is])
+            of_package(&old.packages[old_index], &new.packages[new_index])
                 .into_iter()
-                .map(|(difference, path)| (is, difference, path)),
+                .map(|(difference, path)| (new_index, difference, path)),
         );
     }
+    // A path that is absent in another package than before, for the same reason, has moved: this is
+    // no difference.
     let elsewhere = |now: bool| -> HashSet<(String, String)> {
         let reason = |(_, difference, path): &(usize, Difference, String)| match difference {
             Difference::Absent { reason } if now => Some((reason.clone(), path.clone())),
@@ -68,12 +77,14 @@ pub(super) fn changes(
         }
         _ => true,
     });
-    name(&mut changes, old, new, pairs);
+    restore_names(&mut changes, old, new, pairs);
     changes
 }
 
-/// Restores the names in the reason of paths that have it with the same names.
-fn name(
+/// Puts the names in backticks back, if all paths of a group have the same ones: paths of a package
+/// are in one group if their reasons are equal without names. Reasons that differ only in names
+/// always get them.
+fn restore_names(
     changes: &mut [(usize, Difference, String)],
     old: &Contents<'_>,
     new: &Contents<'_>,
@@ -86,30 +97,39 @@ fn name(
     };
     let packages: BTreeSet<usize> = changes.iter().map(|(package, ..)| *package).collect();
     let reasons: HashMap<usize, _> = packages.into_iter().map(|p| (p, reasons_of(p))).collect();
-    let full = |package: usize, difference: &Difference, path: &str| {
+    let with_names = |package: usize, difference: &Difference, path: &str| {
         let (old_reasons, new_reasons) = reasons.get(&package)?;
-        let reasons = match difference {
-            Difference::Absent { .. } => new_reasons.get(path)?,
-            Difference::WasAbsent { .. } => old_reasons.get(path)?,
+        let [old, new] = [old_reasons, new_reasons].map(|reasons| Some(joined(reasons.get(path)?)));
+        Some(match difference {
+            Difference::Absent { .. } => Difference::Absent { reason: new? },
+            Difference::WasAbsent { .. } => Difference::WasAbsent { reason: old? },
+            Difference::AbsentOtherwise { .. } => {
+                Difference::AbsentOtherwise { old: old?, new: new? }
+            }
             _ => return None,
-        };
-        Some(reasons.iter().map(|reason| &**reason).collect::<Vec<_>>().join("; "))
+        })
     };
-    let mut groups: HashMap<(usize, Difference), BTreeSet<String>> = HashMap::new();
+    let mut groups: HashMap<(usize, Difference), HashSet<Difference>> = HashMap::new();
     for (package, difference, path) in &*changes {
         groups
             .entry((*package, difference.clone()))
             .or_default()
-            .extend(full(*package, difference, path));
+            .extend(with_names(*package, difference, path));
     }
-    for (package, difference, _) in changes {
-        let Some(names) = groups.get(&(*package, difference.clone())) else { continue };
-        if let Difference::Absent { reason } | Difference::WasAbsent { reason } = difference
-            && let Some(one) = names.first().filter(|_| names.len() == 1)
+    for (package, difference, path) in changes {
+        let only_names_differ =
+            matches!(difference, Difference::AbsentOtherwise { old, new } if old == new);
+        let group = groups.get(&(*package, difference.clone()));
+        if (only_names_differ || group.is_some_and(|group| group.len() == 1))
+            && let Some(with_names) = with_names(*package, difference, path)
         {
-            reason.clone_from(one);
+            *difference = with_names;
         }
     }
+}
+
+fn joined(reasons: &BTreeSet<Cow<'_, str>>) -> String {
+    reasons.iter().map(|reason| &**reason).collect::<Vec<_>>().join("; ")
 }
 
 fn of_package(old: &Package<'_>, new: &Package<'_>) -> Vec<(Difference, String)> {
@@ -118,10 +138,13 @@ fn of_package(old: &Package<'_>, new: &Package<'_>) -> Vec<(Difference, String)>
     let mut changes = Vec::new();
     for (path, new) in &new_reasons {
         match old_reasons.get(path) {
-            None => changes.push((Difference::Absent { reason: reasons_text(new) }, *path)),
+            None => changes.push((Difference::Absent { reason: grouping_text(new) }, *path)),
             Some(old) if old != new => {
                 changes.push((
-                    Difference::AbsentOtherwise { old: reasons_text(old), new: reasons_text(new) },
+                    Difference::AbsentOtherwise {
+                        old: grouping_text(old),
+                        new: grouping_text(new),
+                    },
                     *path,
                 ));
             }
@@ -131,7 +154,7 @@ fn of_package(old: &Package<'_>, new: &Package<'_>) -> Vec<(Difference, String)>
     let vanished = old_reasons.iter().filter(|(path, _)| !new_reasons.contains_key(*path));
     changes.extend(
         vanished.map(|(path, reasons)| {
-            (Difference::WasAbsent { reason: reasons_text(reasons) }, *path)
+            (Difference::WasAbsent { reason: grouping_text(reasons) }, *path)
         }),
     );
     if changes.is_empty() {
@@ -158,12 +181,12 @@ fn all_reasons(absent: &[Absent]) -> BTreeMap<&str, BTreeSet<Cow<'_, str>>> {
     by_path
 }
 
-/// Omits names to group paths with one cause.
-fn reasons_text(reasons: &BTreeSet<Cow<'_, str>>) -> String {
+/// Key for groups of paths with one cause: the reasons without names.
+fn grouping_text(reasons: &BTreeSet<Cow<'_, str>>) -> String {
     reasons.iter().map(|reason| without_names(reason)).collect::<Vec<_>>().join("; ")
 }
 
-/// Line numbers change without meaning. Names in backticks stay.
+/// Removes line numbers, which change without meaning, except in backticks.
 pub(super) fn without_lines(text: &str) -> Cow<'_, str> {
     if !text.contains(':') {
         return Cow::Borrowed(text);

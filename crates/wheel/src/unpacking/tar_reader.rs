@@ -95,5 +95,5 @@ fn walk<R: Read, E: From<io::Error>>(
             None => visit(&member, &mut entry)?,
         }
     }
-    Ok(tree.lost())
+    Ok(tree.link_faults())
 }

@@ -5,33 +5,36 @@ use super::follow::{Lost, follow};
 use super::member::MemberKind;
 
 /// Members of an archive. Rejects members below files and links, and links that lead outside, in
-/// any order of unpacking.
+/// any order of unpacking. Links that lead outside through later members are only in
+/// [`Self::link_faults`], which callers must check at the end.
 #[derive(Debug)]
 pub struct Tree {
     members: HashMap<Box<str>, Node>,
+    /// Number of leading directories that links must not leave: 0 or 1.
     floor: usize,
 }
 
 #[derive(Debug)]
 enum Node {
     Directory,
+    /// Directory that is only on the path of a member.
     Implied,
     File,
     Link(Box<str>),
 }
 
 impl Tree {
-    /// `in_top` confines links to the top directory.
-    pub fn new(in_top: bool) -> Self {
-        Self { members: HashMap::new(), floor: usize::from(in_top) }
+    /// `confined_to_top` refuses links that leave the top directory, as for installed archives.
+    pub fn new(confined_to_top: bool) -> Self {
+        Self { members: HashMap::new(), floor: usize::from(confined_to_top) }
     }
 
     /// Adds a member with a valid name.
     pub fn add(&mut self, path: &str, kind: &MemberKind) -> Result<(), Refusal> {
-        let above = path.rmatch_indices('/').map(|(at, _)| &path[..at]);
-        let near = above.clone().find_map(|above| Some((above, self.members.get(above)?)));
-        if let Some((above, Node::File | Node::Link(_))) = near {
-            return Err(Refusal::Below(above.to_owned()));
+        let parents = path.rmatch_indices('/').map(|(at, _)| &path[..at]);
+        let nearest = parents.clone().find_map(|parent| Some((parent, self.members.get(parent)?)));
+        if let Some((parent, Node::File | Node::Link(_))) = nearest {
+            return Err(Refusal::Below(parent.to_owned()));
         }
         let node = self.node(path, kind)?;
         match (self.members.get(path), &node) {
@@ -39,20 +42,20 @@ impl Tree {
             (Some(Node::Implied), _) => return Err(Refusal::Above),
             (Some(_), _) => return Err(Refusal::Twice),
         }
-        for above in above {
-            if self.members.contains_key(above) {
+        for parent in parents {
+            if self.members.contains_key(parent) {
                 break;
             }
-            self.members.insert(above.into(), Node::Implied);
+            self.members.insert(parent.into(), Node::Implied);
         }
         self.members.insert(path.into(), node);
         Ok(())
     }
 
     /// Links that lead outside or in a circle.
-    pub fn lost(&self) -> Vec<MemberFault> {
+    pub fn link_faults(&self) -> Vec<MemberFault> {
         let wrong = self.members.iter().filter_map(|(path, node)| match node {
-            Node::Link(target) => Some(self.leads_inside(path, target).err()?.of(&**path)),
+            Node::Link(target) => Some(self.check_target(path, target).err()?.of(&**path)),
             Node::Directory | Node::Implied | Node::File => None,
         });
         let mut faults: Vec<MemberFault> = wrong.collect();
@@ -72,10 +75,11 @@ impl Tree {
 
     fn link(&self, path: &str, target: &str) -> Result<Node, Refusal> {
         check_text(target)?;
-        // If unpacked before the links on its path, the target resolves by its text alone.
-        let lost = |lost| refused(lost, target);
-        follow(directory(path), target, self.floor, |_| None).map_err(lost)?;
-        match self.leads_inside(path, target) {
+        // The target must be inside without following links, too: an installer can unpack this link
+        // before those on the target's path.
+        let refusal = |lost| refused(lost, target);
+        follow(directory(path), target, self.floor, |_| None).map_err(refusal)?;
+        match self.check_target(path, target) {
             Err(refusal @ Refusal::Outside(_)) => Err(refusal),
             _ => Ok(Node::Link(target.into())),
         }
@@ -91,13 +95,13 @@ impl Tree {
         }
         match self.members.get(target) {
             Some(Node::File) => Ok(Node::File),
-            // uv makes hard links of files alone.
+            // Not in installed archives, whose floor is 1: uv makes hard links only to files.
             Some(Node::Link(text)) if self.floor == 0 => self.link(path, text),
             _ => Err(Refusal::NoFile(target.to_owned())),
         }
     }
 
-    fn leads_inside(&self, path: &str, target: &str) -> Result<(), Refusal> {
+    fn check_target(&self, path: &str, target: &str) -> Result<(), Refusal> {
         let links = |path: &str| match self.members.get(path) {
             Some(Node::Link(text)) => Some(&**text),
             _ => None,
@@ -153,7 +157,7 @@ mod tests {
         assert_eq!(add(&chain).1, Err(outside()));
         let [first, second] = chain;
         let (tree, added) = add(&[second, first]);
-        assert_eq!((added, tree.lost()), (Ok(()), vec![outside().of("d1/d2/b")]));
+        assert_eq!((added, tree.link_faults()), (Ok(()), vec![outside().of("d1/d2/b")]));
         // The text alone leads outside; the link on its path leads back inside.
         let text = [("a/deep", link("x/y/z")), ("b", link("a/deep/../../.."))];
         assert_eq!(add(&text).1, Err(Refusal::Outside("a/deep/../../..".to_owned())));
@@ -175,7 +179,7 @@ mod tests {
         let (tree, added) = add(&[("one", link("two")), ("two", link("one"))]);
         let circle = |path: &str, target: &str| Refusal::Circle(target.to_owned()).of(path);
         assert_eq!(added, Ok(()));
-        assert_eq!(tree.lost(), [circle("one", "two"), circle("two", "one")]);
+        assert_eq!(tree.link_faults(), [circle("one", "two"), circle("two", "one")]);
     }
 
     #[test]

@@ -4,15 +4,16 @@ use base::names::PackageName;
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::{Libraries, Manifest, Selection, SourceProject};
 
-/// Selection in the project's syntax, with imported libraries; names if the checkout's libraries
-/// are known.
-pub(super) fn value(
+/// Value of the project's variable: `*`, or the selected libraries with those that they import. A
+/// `^…` selection stays as it is while the checkout's libraries are unknown.
+pub(super) fn selected_libraries(
     context: &Context<'_>,
     project: &SourceProject,
     libraries: &Libraries,
     resolved: &mut Resolved,
 ) -> String {
     let name = &project.name.value;
+    // The last --libs of a project counts.
     let requested = context.request.libraries.iter().rev().find(|(other, _)| other == name);
     let selection =
         requested.map_or_else(|| libraries.selection.clone(), |(_, list)| Selection::parse(list));
@@ -29,7 +30,7 @@ pub(super) fn value(
                     Some(_) => "--libs overrides this line",
                     None => "selected here",
                 };
-                let problem = mistaken(&selection, name, known, result.err());
+                let problem = selection_problem(&selection, name, known, result.err());
                 resolved.problems.push(problem.label(&libraries.variable.place, label));
                 return selection.to_string();
             }
@@ -43,7 +44,7 @@ pub(super) fn value(
     chosen.join(",")
 }
 
-fn mistaken(
+fn selection_problem(
     selection: &Selection,
     name: &PackageName,
     known: &[String],
@@ -60,7 +61,8 @@ fn mistaken(
     Problem::error(Code::InvalidText, text).help(format!("{near}{choices}"))
 }
 
-pub(super) fn unknown(manifest: &Manifest, request: &Request) -> Problems {
+/// Problems of --libs for projects that have no libraries to select.
+pub(super) fn projects_without_bindings(manifest: &Manifest, request: &Request) -> Problems {
     let names = manifest.python.projects.iter().filter(|project| project.libraries.is_some());
     let names: Vec<&str> = names.map(|project| project.name.as_str()).collect();
     let mut problems = Problems::new();
@@ -68,7 +70,10 @@ pub(super) fn unknown(manifest: &Manifest, request: &Request) -> Problems {
         let text = format!("--libs: no project `{name}` with a `bindings` line");
         let near = nearest(name.as_str(), names.iter().copied());
         let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
-        let help = format!("{near}the projects with one are {}", names.join(", "));
+        let help = match &names[..] {
+            [] => "remove it: no project of this manifest has one".to_owned(),
+            names => format!("{near}the projects with one are {}", names.join(", ")),
+        };
         problems.push(Problem::usage(Code::UnknownPackage, text).help(help));
     }
     problems

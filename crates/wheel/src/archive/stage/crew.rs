@@ -6,13 +6,15 @@ use std::thread::ScopedJoinHandle;
 
 use super::StagedFile;
 
-/// Requests for a sync that may wait: each has an open file.
+/// Maximum number of waiting sync requests. Each holds an open file.
 const WAITING: usize = 32;
 
-/// Does jobs, given with their sizes, on `threads` threads; returns the results in order.
+/// Runs jobs, each with its size, on `threads` threads, the largest first. Returns the results in the
+/// order of `jobs`.
 ///
-/// `work` does one job. The files that it sends are synced while other jobs go on. No job begins after
-/// a failure.
+/// `work` runs one job. The files that it sends are synced while other jobs go on. No job begins after
+/// a failure, also of a sync: the channel is closed then, and `work` has to ignore that, because the
+/// error of a job is returned instead of the one of a sync.
 pub fn written<J: Sync, D: Send, E: From<io::Error> + Send>(
     jobs: &[(u64, J)],
     threads: usize,
@@ -20,10 +22,12 @@ pub fn written<J: Sync, D: Send, E: From<io::Error> + Send>(
 ) -> Result<Vec<D>, E> {
     let stopped = AtomicBool::new(false);
     let (disk, files) = sync_channel::<StagedFile>(WAITING);
-    // All jobs stop: the system reports a write error only once, and a later sync would succeed.
-    let settle = || {
-        let settled = files.into_iter().try_for_each(|file| file.settle());
-        stopped.fetch_or(settled.is_err(), Ordering::Relaxed);
+    let stop = &stopped;
+    let settle = move || {
+        let settled = files.iter().try_for_each(|file| file.settle());
+        // No further job: the system reports a write error only once, and a later sync would succeed.
+        // Before the channel closes, so that no job begins that sees it closed.
+        stop.fetch_or(settled.is_err(), Ordering::Relaxed);
         settled
     };
     std::thread::scope(|scope| {
@@ -37,7 +41,7 @@ pub fn written<J: Sync, D: Send, E: From<io::Error> + Send>(
     })
 }
 
-/// Does jobs as [`written`], without files.
+/// Runs jobs as [`written`] does, without files.
 pub fn done<J: Sync, D: Send, E: Send>(
     jobs: &[(u64, J)],
     threads: usize,
@@ -118,13 +122,18 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_the_disk_is_one() {
-        let done = written(&[(1, ())], 1, |(), disk| {
+    fn a_failed_sync_is_returned_and_stops_the_jobs() {
+        let begun = Mutex::new(0);
+        let done = written(&[(1, ()); 3], 1, |(), disk| {
+            *begun.lock().unwrap() += 1;
             // `/dev/null` cannot be synced.
-            let null = fs_err::OpenOptions::new().write(true).open("/dev/null")?;
-            disk.send(StagedFile::new(null, "out/a.whl".into())).map_err(io::Error::other)
+            let null = || fs_err::OpenOptions::new().write(true).open("/dev/null");
+            // The channel closes after the failed sync.
+            while disk.send(StagedFile::new(null()?, "out/a.whl".into())).is_ok() {}
+            Ok::<_, io::Error>(())
         });
-        let said = done.unwrap_err().to_string();
-        assert!(said.starts_with("failed to write to `out/a.whl`"), "{said}");
+        let message = done.unwrap_err().to_string();
+        assert!(message.starts_with("failed to write to `out/a.whl`"), "{message}");
+        assert_eq!(begun.into_inner().unwrap(), 1);
     }
 }

@@ -22,7 +22,8 @@ impl SettlingFile {
     /// Requests a sync without waiting for it, unless many requests wait.
     pub fn settle(&mut self) -> io::Result<()> {
         self.since = 0;
-        // A closed channel is harmless: the receiver ends after all outputs are written.
+        // A closed channel is harmless: the receiver ends early only after a failed sync, which
+        // [`super::written`] returns.
         let _ = self.disk.send(self.file.twin()?);
         Ok(())
     }

@@ -11,32 +11,32 @@ use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
 /// Wheel to write.
 #[derive(Clone)]
-pub struct Made {
+pub struct TestWheel {
     name: String,
     version: String,
     platform: &'static str,
     files: Vec<(String, Vec<u8>)>,
     /// Wrong rows of RECORD; `None` removes a row.
-    pub rows: BTreeMap<String, Option<String>>,
+    rows: BTreeMap<String, Option<String>>,
 }
 
-impl Made {
+impl TestWheel {
     pub fn new(name: &str, version: &str, metadata: &str) -> Self {
         Self::on("linux_x86_64", name, version, metadata)
     }
 
     pub fn on(platform: &'static str, name: &str, version: &str, metadata: &str) -> Self {
-        let wheel = format!(
+        let wheel_text = format!(
             "Wheel-Version: 1.0\nGenerator: other 1\nRoot-Is-Purelib: false\nTag: cp312-cp312-{platform}\n"
         );
-        let made = Self {
+        let wheel = Self {
             name: name.replace('-', "_"),
             version: version.to_owned(),
             platform,
             files: Vec::new(),
             rows: BTreeMap::new(),
         };
-        made.info("METADATA", metadata.as_bytes()).info("WHEEL", wheel.as_bytes())
+        wheel.info("METADATA", metadata.as_bytes()).info("WHEEL", wheel_text.as_bytes())
     }
 
     pub fn file(mut self, name: &str, content: &[u8]) -> Self {
@@ -69,7 +69,8 @@ impl Made {
         format!("{}-{}-cp312-cp312-{}.whl", self.name, self.version, self.platform)
     }
 
-    /// Returns the bytes: files before the metadata, every second one stored.
+    /// Returns the bytes: files before the metadata. Stored and deflated members alternate, because
+    /// both are edited.
     pub fn bytes(&self) -> Vec<u8> {
         let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
         let (record, mut rows) = (format!("{}/RECORD", self.dist_info()), String::new());
@@ -106,14 +107,13 @@ fn options() -> SimpleFileOptions {
 /// Returns the members of a wheel.
 pub fn members(path: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut zip = ZipArchive::new(Cursor::new(fs::read(path).unwrap())).unwrap();
-    let mut read = |index| {
+    let mut members = BTreeMap::new();
+    for index in 0..zip.len() {
         let (mut file, mut bytes) = (zip.by_index(index).unwrap(), Vec::new());
         file.read_to_end(&mut bytes).unwrap();
-        (file.name().to_owned(), bytes)
-    };
-    (0..ZipArchive::new(Cursor::new(fs::read(path).unwrap())).unwrap().len())
-        .map(&mut read)
-        .collect()
+        members.insert(file.name().to_owned(), bytes);
+    }
+    members
 }
 
 /// Returns the stored form of each member: mode, time, method, packed bytes.
