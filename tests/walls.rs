@@ -328,7 +328,8 @@ fn outcomes_outside(place: &Place, caller: Caller, targets: &str) -> String {
     let untestable = of_kind("untestable: ").collect::<Vec<_>>().join("; ");
     let user = if caller.is_root { "root" } else { "an ordinary user" };
     // Not `eprintln!`, whose lines libtest hides.
-    writeln!(std::io::stderr(), "walls not tested here as {user}: {untestable}").unwrap();
+    let mut stderr = std::io::stderr().lock();
+    writeln!(stderr, "walls not tested here as {user}: {untestable}").unwrap();
     outcomes
 }
 
