@@ -54,7 +54,7 @@ pub use allow::AllowArgs;
 pub use artifact::PackArgs;
 pub use artifacts::{ArtifactArgs, DemandArgs};
 pub use audit::AuditArgs;
-pub use build::{BuildArgs, ProjectOption, USUAL_INSTALLATION};
+pub use build::{BuildArgs, INSTALLED, ProjectOption, USUAL_INSTALLATION};
 pub use cache::{
     CacheArgs, CacheCommand, CacheCommandArgs, PruneArgs, StatsArgs, VerifyCacheArgs, WhichCache,
 };

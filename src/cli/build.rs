@@ -4,6 +4,8 @@ use clap::{ArgAction, Args, ValueEnum, ValueHint};
 
 use super::{ArtifactArgs, CacheArgs, DenyArgs, RemoteArgs, SetArgs, SinceArgs};
 
+/// Option for an installed tree.
+pub const INSTALLED: &str = "--rocm-path";
 /// Option of a build against the usual installation, as suggested by other commands.
 pub const USUAL_INSTALLATION: &str = "--rocm-path /opt/rocm";
 

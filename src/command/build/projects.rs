@@ -17,7 +17,7 @@ use projects::{Holds, Lock, MadeWheel, ProjectError, Settings, TrialKind, Walls}
 use record::provenance::{Inputs, Package};
 
 use super::super::{Failure, environment, gate, not_executed, print};
-use crate::cli::{BuildArgs, ProjectOption};
+use crate::cli::{BuildArgs, INSTALLED, ProjectOption};
 use crate::inputs::{
     self,
     variable::{BUILD_DIRECTORY, PYTHON},
@@ -46,8 +46,7 @@ pub fn settings(
     let sources =
         args.set.sources.as_deref().map(|path| absolute("--sources", path)).transpose()?;
     let protected = protected(args, sources.as_deref());
-    let installed =
-        args.installed.as_deref().map(|path| absolute("--rocm-path", path)).transpose()?;
+    let installed = args.installed.as_deref().map(|path| absolute(INSTALLED, path)).transpose()?;
     Ok(Some(Settings {
         sources,
         installed,
