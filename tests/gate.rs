@@ -299,8 +299,8 @@ fn wheels_of_the_sources_pass_the_gate() {
 fn no_command_places_variants_with_a_file_that_contradicts_them() {
     let contradicts = "other data or none for its variant";
     for (title, expected, code) in [
-        ("a variant of which two files say two things", contradicts, Code::VariantsDisagree),
-        ("a file beside with a label twice", "`gpu9` occurs twice", Code::VariantForm),
+        ("a variant with different properties in two files", contradicts, Code::VariantsDisagree),
+        ("an index of variants with a duplicate label", "`gpu9` occurs twice", Code::VariantForm),
     ] {
         let (_, _, make) = cases::cases().into_iter().find(|(_, it, _)| *it == title).unwrap();
         let dir = place(&*make);

@@ -230,7 +230,10 @@ pub fn kdl_file(
 ) -> Result<Source, Failure> {
     let bytes = place.and_then(|place| regular::read(place, kdl::MOST_BYTES)).map_err(|e| {
         let message = match e.kind() {
-            ErrorKind::NotFound => format!("{} is missing", path.display()),
+            // A link to nothing exists.
+            ErrorKind::NotFound if fs_err::symlink_metadata(path).is_err() => {
+                format!("{} is missing", path.display())
+            }
             _ => e.to_string(),
         };
         let problem = Problem::error(Code::Environment, message);

@@ -218,7 +218,7 @@ fn reports_missing_git() {
         .unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        text(&output.stderr).contains("requires the program `git`"),
+        text(&output.stderr).contains("the program `git` is not in PATH"),
         "{}",
         text(&output.stderr)
     );

@@ -25,9 +25,8 @@ class Changes(unittest.TestCase):
         for form, *titles in (
             ("wheel", "RECORD: absent", "RECORD: semicolon"),
             ("wheel", "RECORD: latin 1", "RECORD: semicolon"),
-            ("wheel", "RECORD: semicolon", "RECORD: quoted"),
             ("sdist", "around gzip: other checksum", "around gzip: plain"),
-            ("sdist", "around tar: empty", "random: bytes of the tar"),
+            ("sdist", "around tar: empty", "random: bit of the tar"),
             ("sdist", "PKG-INFO: other name", "PKG-INFO: no name"),
         ):
             with self.subTest(titles):
@@ -36,6 +35,13 @@ class Changes(unittest.TestCase):
     def test_a_change_of_members_has_an_effect_without_the_text_of_record(self):
         for record in ("absent", "latin 1"):
             self.assertIn(b"demo-v1.0.dist-info/METADATA", package("wheel", f"RECORD: {record}", "metadata directory: demo-v1.0.dist-info"))
+
+    def test_changes_combine(self):
+        for form, first, second in (
+            ("wheel", "RECORD: empty row", "RECORD: quoted"),
+            ("sdist", "PKG-INFO: latin", "PKG-INFO: newer"),
+        ):
+            self.assertNotIn(package(form, first, second), (package(form, first), package(form, second)), f"{first}, {second}")
 
     def test_a_change_alone_fails_without_a_subject(self):
         with self.assertRaises(AttributeError):
@@ -55,7 +61,7 @@ class Changes(unittest.TestCase):
     def test_a_changed_header_differs_when_its_checksum_is_right(self):
         plain = package("sdist")
         for number in range(200):
-            case = cases.Case("sdist", ("random: bytes of a header with its checksum",), number)
+            case = cases.Case("sdist", ("random: bit of a header with its checksum",), number)
             self.assertNotEqual(case.make().to_bytes(), plain, number)
 
 

@@ -38,6 +38,7 @@ mod only;
 mod other_system;
 mod oversize;
 mod ownership;
+mod package_version;
 mod parted;
 mod paths;
 mod place;

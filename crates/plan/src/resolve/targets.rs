@@ -1,11 +1,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::package_version::version;
 use super::{other_system, undeclared};
 use crate::{Request, Since};
 use base::names::{ArtifactName, DistName, Mode, PlatformTags, System};
 use base::source::{Code, Problem, Problems, nearest};
 use base::target::{Target, Values};
-use base::version::{Version, VersionError};
+use base::version::Version;
 use binary::{BinaryKind, Format};
 use catalog::{ArtifactId, Catalog, CatalogEntry};
 use manifest::{Manifest, Package};
@@ -325,31 +326,6 @@ pub fn target(catalog: &Catalog, request: &Request) -> Target {
 
 pub(super) fn mode(catalog: &Catalog, request: &Request) -> Mode {
     request.mode.unwrap_or(if catalog.build.kpack_split { Mode::Kpack } else { Mode::Legacy })
-}
-
-fn version(catalog: &Catalog, request: &Request) -> Result<Version, Problem> {
-    if let Some(version) = &request.version {
-        return Ok(version.clone());
-    }
-    let impossible = |file: &str, e: VersionError| {
-        Problem::error(Code::ImpossibleVersion, format!("{file} of the build: {e}")).help(
-            "correct the build, or give --version, such as 7.10.0, 7.10.0rc1 or 7.10.0.dev0+abc",
-        )
-    };
-    // Builds state the version of their packages only in newer releases. The ROCm version alone can
-    // be that of a release, so it becomes a development version.
-    if let Some(text) = &catalog.build.package_version {
-        return text.parse().map_err(|e| impossible(catalog::BUILD_FLAGS, e));
-    }
-    let Some(text) = catalog.build.version.as_deref() else {
-        return Err(Problem::usage(
-            Code::ImpossibleVersion,
-            "the artifacts do not state a version",
-        )
-        .help("add the version of the packages, such as --version 7.2.0"));
-    };
-    let version: Result<Version, VersionError> = text.parse();
-    version.map(|v| v.development()).map_err(|e| impossible(catalog::BUILD_VERSION, e))
 }
 
 fn levels(
