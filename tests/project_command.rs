@@ -339,6 +339,6 @@ fn a_machine_without_git_needs_its_installation() {
         .unwrap();
     let messages = crate::program::stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{messages}");
-    assert!(messages.contains("cannot start git"), "{messages}");
+    assert!(messages.contains("the program `git` is not in PATH"), "{messages}");
     assert!(messages.contains("help: install git"), "{messages}");
 }

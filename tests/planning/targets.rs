@@ -287,7 +287,7 @@ fn the_version_that_the_build_has_for_packages_is_taken_as_it_is() {
     case.catalog.build.package_version = Some("7.2.0a20260501".to_owned());
     assert_eq!(case.plan().version.as_str(), "7.2.0a20260501");
     case.catalog.build.package_version = Some("main".to_owned());
-    assert!(case.problem().contains("(PEP 440)"), "{}", case.problem());
+    assert!(case.problem().contains("is not a PEP 440 version"), "{}", case.problem());
     let asked = case.asking(|r| r.version = Some("1.0".parse().unwrap()));
     assert_eq!(asked.plan().version.as_str(), "1.0");
 }

@@ -30,7 +30,7 @@ pub enum GitError {
 impl GitError {
     /// Returns the remedy for a machine without git; `None` for other errors.
     pub fn remedy(&self) -> Option<&'static str> {
-        matches!(self, Self::Start(_)).then_some("install git")
+        matches!(self, Self::Absent).then_some("install git")
     }
 }
 
