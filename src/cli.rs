@@ -188,9 +188,8 @@ fn shows_help(error: &clap::Error) -> bool {
 const AFTER: &str = "\
 Exit status: 0 done and nothing is wrong, 1 something is wrong with the
 manifest, the artifacts or a file, 2 something is wrong with the command line
-or the environment. Options with an empty value count as not given, except
-those that check or select, such as --plan, --only and --lock, which are
-refused. [env: NAME] is the variable for an option that is not given.
+or the environment. An empty value counts as not given; for options that check
+or select (--plan, --only), it is an error. [env: NAME] stands in for an option.
 `rockpack help manifest` explains every node of packages.kdl and families.kdl.";
 
 // A run defines the options of its own command alone: those of all others take milliseconds.

@@ -89,7 +89,7 @@ mod tests {
         for step in [
             r#""step": "directory""#,
             r#""step": "link", "target": "c""#,
-            r#""step": "copy", "source": {"artifact": "a_lib_generic", "base": "b", "path": "c"}"#,
+            r#""step": "copy", "source": {"artifact": {"name": "a", "component": "lib", "family": "generic"}, "base": "b", "path": "c"}"#,
         ] {
             let member = format!(r#"{{"path": "a/b", {step}, "size": 0, "rule": ""}}"#);
             Plan::read(&with_member(&member)).unwrap();

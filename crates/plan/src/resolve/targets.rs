@@ -137,7 +137,7 @@ impl Targets {
     }
 }
 
-/// Sorts by length, then text: ISAs are sorted by number, families are not.
+/// Sorts by length, then text: This sorts ISAs by number, but not families.
 fn sort(targets: &mut [String]) {
     targets.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
 }
@@ -440,7 +440,7 @@ fn listed_targets(manifest: &Manifest, catalog: &Catalog) -> Vec<String> {
     targets
 }
 
-/// Lists of targets; `origin` selects the one that is built.
+/// Lists of targets; `origin` selects the built list.
 struct Candidates<'t> {
     origin: TargetsOrigin,
     requested: Option<&'t Vec<String>>,
