@@ -127,7 +127,7 @@ def _compare(report, name, pip, uv):
         report.check(f"{name}: {environment.tool}: files match RECORD", errors and some(errors))
 
 
-def _expand_and_add(report, one, pip, uv):
+def _expand_and_add(report, installation, pip, uv):
     """Expand the devel tree, with uv after interrupted runs, with pip in one run; then install more packages."""
     commands.check_interrupted_init(report, f"{installation.label}: uv", uv)
     result = pip.program("rocm-sdk", "init")
