@@ -265,6 +265,9 @@ python-project \"example-wave\" {
 
     #[test]
     fn a_directory_without_git_has_no_address_of_the_repository_around_it() {
+        if !workbench::skips::has("git", "addresses of checkouts") {
+            return;
+        }
         let dir = tempfile::tempdir().unwrap();
         let address = "https://example.org/all.git";
         write(dir.path(), &[("wave/setup.py", ""), ("clone/setup.py", "")]);
