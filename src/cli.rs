@@ -189,7 +189,7 @@ const AFTER: &str = "\
 Exit status: 0 done and nothing is wrong, 1 something is wrong with the
 manifest, the artifacts or a file, 2 something is wrong with the command line
 or the environment. An empty value counts as not given; for options that check
-or select (--plan, --only), it is an error. [env: NAME] stands in for an option.
+or select (--plan, --only), it is an error. [env: NAME] sets an absent option.
 `rockpack help manifest` explains every node of packages.kdl and families.kdl.";
 
 // A run defines the options of its own command alone: those of all others take milliseconds.

@@ -48,8 +48,8 @@ pub fn without_empty_options(
 }
 
 /// Options without which less is checked, or more is selected: an empty variable must not have
-/// this effect. The lists of families are none of them, because workflows leave these inputs empty
-/// for all families of a build.
+/// this effect. Lists of families may be empty, because workflows leave these inputs empty for all
+/// families of a build.
 const NEVER_EMPTY: [&str; 8] =
     ["contract", "family", "keep-targets", "lock", "only", "plan", "project", "requirements"];
 

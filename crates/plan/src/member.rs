@@ -82,7 +82,7 @@ pub enum Step {
     },
 }
 
-/// Refuses fields, which serde ignores in a variant that has none.
+/// Refuses unknown fields: serde ignores them in a variant without fields.
 fn without_fields<'de, D: Deserializer<'de>>(from: D) -> Result<(), D::Error> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]

@@ -63,7 +63,7 @@ impl FatElf {
         if is_protected {
             return Err(FatError::Protected);
         }
-        if [bundles, records].into_iter().any(|section| !is_alone(&info, file, section)) {
+        if [bundles, records].into_iter().any(|section| info.is_shared(file, section)) {
             return Err(FatError::Shared);
         }
         if info.names_any(code.clone()) {
@@ -148,12 +148,6 @@ fn section(
     } else {
         Err(FatError::Unmapped { name })
     }
-}
-
-fn is_alone(info: &ElfInfo, file: &impl ReadAt, section: &Section) -> bool {
-    let place = section.offset..section.file_end();
-    let others = info.claims_of_others(file, std::slice::from_ref(&place));
-    !others.iter().any(|claim| claim.start < place.end && place.start < claim.end)
 }
 
 fn record(

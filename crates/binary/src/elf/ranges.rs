@@ -203,6 +203,13 @@ impl ElfInfo {
         claims
     }
 
+    /// Returns whether another section or table has bytes of a section.
+    pub(super) fn is_shared(&self, file: &(impl ReadAt + ?Sized), section: &Section) -> bool {
+        let (start, end) = (section.offset, section.file_end());
+        let others = self.claims_of_others(file, std::slice::from_ref(&(start..end)));
+        others.iter().any(|claim| claim.start < end && start < claim.end)
+    }
+
     fn claim_of_section(&self, section: &Section) -> Claim {
         let table = matches!(
             section.kind,

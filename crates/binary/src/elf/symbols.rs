@@ -51,9 +51,7 @@ impl ElfInfo {
     /// damage.
     fn check_symtab_overlap(&self, file: &(impl ReadAt + ?Sized)) -> Result<(), ElfError> {
         for table in self.sections.iter().filter(|section| section.is_symtab()) {
-            let place = table.offset..table.file_end();
-            let others = self.claims_of_others(file, std::slice::from_ref(&place));
-            if others.iter().any(|claim| claim.start < place.end && place.start < claim.end) {
+            if self.is_shared(file, table) {
                 return Err(ElfError::Overlap { one: ".symtab", other: "other data" });
             }
         }

@@ -53,7 +53,7 @@ pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
         for import in dll.imports() {
             let library = import.library;
             let Some(fault) = dlls.fault(dll, &import, &is_provided_outside) else { continue };
-            // A file of this name that is no PE file: its exports are unknown, so that nothing is reported.
+            // The file with this name is no PE file, so its exports are unknown.
             if fault == DllFault::Missing && names.contains(&library.to_ascii_lowercase()) {
                 continue;
             }

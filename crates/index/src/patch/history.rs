@@ -39,12 +39,14 @@ impl<T> History<T> {
 fn series_and_release(name: &str) -> Option<(Series, Release)> {
     let WheelName { dist, version, build, python, abi, platform, variant } = name.parse().ok()?;
     let variant = variant.map(|label| label.to_string()).unwrap_or_default();
-    let build = build.map(|build| {
-        let digits = build.find(|c: char| !c.is_ascii_digit()).unwrap_or(build.len());
-        Some((build[..digits].parse().ok()?, build[digits..].to_owned()))
-    });
-    // WheelName accepts only numbers that fit.
-    let build = if let Some(build) = build { Some(build?) } else { None };
+    let build = match build {
+        Some(build) => {
+            let digits = build.find(|c: char| !c.is_ascii_digit()).unwrap_or(build.len());
+            // WheelName accepts only numbers that fit.
+            Some((build[..digits].parse().ok()?, build[digits..].to_owned()))
+        }
+        None => None,
+    };
     Some(((dist.normalized(), [python, abi, platform, variant]), (version, build)))
 }
 

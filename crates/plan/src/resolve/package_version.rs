@@ -1,10 +1,15 @@
-//! Version of the packages, of the request or the build.
+//! Version of the packages.
 
 use crate::Request;
 use base::source::{Code, Problem};
 use base::version::{Version, VersionError};
 use catalog::Catalog;
 
+/// Returns the requested version, otherwise the build's.
+///
+/// # Errors
+///
+/// Fails without a version, and for an invalid one (PEP 440).
 pub(super) fn version(catalog: &Catalog, request: &Request) -> Result<Version, Problem> {
     if let Some(version) = &request.version {
         return Ok(version.clone());

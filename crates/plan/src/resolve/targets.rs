@@ -137,7 +137,7 @@ impl Targets {
     }
 }
 
-/// Sorts by length, then text: This sorts ISAs by number, but not families.
+/// Sorts by length, then text: ISAs by number, but not families.
 fn sort(targets: &mut [String]) {
     targets.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
 }
@@ -226,8 +226,8 @@ pub(super) fn without_artifacts(manifest: &Manifest, request: &Request) -> (Targ
         System::Linux => request.linux_families.as_ref(),
         System::Windows => request.windows_families.as_ref(),
     };
-    // Legacy families are found by their artifacts. There are none here, so names are expanded to ISAs
-    // in both modes.
+    // Artifacts define the families of legacy mode. Without artifacts, names are expanded to ISAs in
+    // both modes.
     let built = requested
         .map(|list| expand(manifest, Mode::Kpack, system, list, &[], &mut problems))
         .unwrap_or_default();

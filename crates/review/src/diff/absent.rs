@@ -26,7 +26,7 @@ impl<'s, 'a> Absences<'s, 'a> {
     pub(crate) fn reason_in_new(&self, package: usize, file: &File<'_>) -> Option<String> {
         let reasons = &self.new[self.pairs.new_of[package]?];
         let reasons = reasons.get(file.path).filter(|_| file.area == Area::Platform)?;
-        Some(reasons.iter().copied().collect::<Vec<_>>().join("; "))
+        Some(joined(reasons))
     }
 
     /// Returns the reason why the old package lacked a file of the new one.
@@ -34,7 +34,9 @@ impl<'s, 'a> Absences<'s, 'a> {
         let reasons = &self.old[self.pairs.old_of[package]?];
         let reasons = reasons.get(file.path).filter(|_| file.area == Area::Platform)?;
         // The old manifest's lines are not in the new one.
-        Some(joined(&reasons.iter().map(|reason| without_lines(reason)).collect()))
+        let reasons: BTreeSet<Cow<'_, str>> =
+            reasons.iter().map(|reason| without_lines(reason)).collect();
+        Some(joined(&reasons))
     }
 }
 
@@ -128,8 +130,8 @@ fn restore_names(
     }
 }
 
-fn joined(reasons: &BTreeSet<Cow<'_, str>>) -> String {
-    reasons.iter().map(|reason| &**reason).collect::<Vec<_>>().join("; ")
+fn joined(reasons: &BTreeSet<impl AsRef<str>>) -> String {
+    reasons.iter().map(AsRef::as_ref).collect::<Vec<_>>().join("; ")
 }
 
 fn of_package(old: &Package<'_>, new: &Package<'_>) -> Vec<(Difference, String)> {
