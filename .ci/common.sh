@@ -5,7 +5,7 @@ set -euo pipefail
 loud() { printf '\n************************************************************\n%s\n************************************************************\n' "$1"; }
 
 # Removes what no later step uses, unless the user keeps it for another run.
-remove() { [ -z "${ROCKPACK_REMOVES-}" ] || rm -rf "$@"; }
+remove() { [ -z "${WORK_IS_TEMPORARY-}" ] || rm -rf "$@"; }
 
 # README's command of this name (`build`, `test`): the block behind `<!-- NAME -->`.
 readme_command() {

@@ -39,6 +39,10 @@ fn collect(command: &Command, variables: &mut BTreeSet<String>) {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use walkdir::WalkDir;
+
     use super::*;
 
     #[test]
@@ -49,5 +53,27 @@ mod tests {
         for name in ["ROCKPACK_MANIFEST", "ROCKPACK_CACHE_SIZE", "ROCKPACK_THOROUGH"] {
             assert_eq!(warnings(name), 0, "{name}");
         }
+    }
+
+    /// CI exports its variables to all tests, and a warning more fails those that expect none.
+    #[test]
+    fn variables_of_ci_and_tests_are_near_no_name() {
+        let project = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let directories = [".ci", "tests", "tasks"].map(|name| project.join(name));
+        let entries = directories.iter().flat_map(WalkDir::new);
+        let files = entries.map(Result::unwrap).filter(|entry| entry.file_type().is_file());
+        let texts: Vec<String> =
+            files.filter_map(|file| fs_err::read_to_string(file.path()).ok()).collect();
+        let in_name = |letter: char| letter.is_ascii_uppercase() || letter == '_';
+        let names = texts.iter().flat_map(|text| {
+            text.match_indices(PREFIX).map(|(start, _)| {
+                let name = &text[start..];
+                name[..name.find(|it| !in_name(it)).unwrap_or(name.len())].to_owned()
+            })
+        });
+        let names: BTreeSet<String> = names.collect();
+        assert!(names.contains("ROCKPACK_WORK") && names.contains("ROCKPACK_REQUIRE_TOOLS"));
+        let near: Vec<String> = unknown(&names).iter().map(|it| it.message().to_owned()).collect();
+        assert!(near.is_empty(), "{}", near.join("\n"));
     }
 }
