@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::iter;
 
 use base::text::{Column, Table, counted, human_size};
@@ -255,8 +255,9 @@ fn line(member: &Member, table: &mut Table) {
         Step::Directory | Step::Render { .. } => String::new(),
     };
     let size = if member.step == Step::Directory { String::new() } else { human_size(member.size) };
-    let (path, rule) = (member.path.to_string(), member.rule.to_string());
-    table.row([member.step.name().to_owned(), size, path, rule, detail]);
+    let cells: [&dyn Display; 5] =
+        [&member.step.name(), &size, &member.path, &member.rule, &detail];
+    table.row(cells);
 }
 
 fn from(member: &Member, source: &Origin) -> String {

@@ -1,6 +1,7 @@
 //! Rows of cells in aligned columns.
 
-use std::fmt::{self, Write as _};
+use std::fmt::{self, Display, Write as _};
+use std::ops::Range;
 
 /// Width and alignment of a column.
 #[derive(Debug, Clone, Copy)]
@@ -47,13 +48,32 @@ pub struct Table {
     columns: Vec<Column>,
     indent: usize,
     gap: usize,
-    rows: Vec<Vec<String>>,
+    /// Cells of all rows without separators: a table can have millions of cells.
+    text: String,
+    cells: Vec<Cell>,
+    /// Number of cells before the end of each row.
+    rows: Vec<usize>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Cell {
+    /// Offset in the text.
+    end: usize,
+    /// Characters.
+    width: usize,
 }
 
 impl Table {
     /// Empty table with two blanks between columns.
     pub fn new(columns: impl IntoIterator<Item = Column>) -> Self {
-        Self { columns: columns.into_iter().collect(), indent: 0, gap: 2, rows: Vec::new() }
+        Self {
+            columns: columns.into_iter().collect(),
+            indent: 0,
+            gap: 2,
+            text: String::new(),
+            cells: Vec::new(),
+            rows: Vec::new(),
+        }
     }
 
     /// Sets the indent.
@@ -69,33 +89,63 @@ impl Table {
     }
 
     /// Adds a row.
-    pub fn row<C: ToString>(&mut self, cells: impl IntoIterator<Item = C>) {
-        self.rows.push(cells.into_iter().map(|cell| cell.to_string()).collect());
+    pub fn row<C: Display>(&mut self, cells: impl IntoIterator<Item = C>) {
+        for cell in cells {
+            let start = self.text.len();
+            let _ = write!(self.text, "{cell}");
+            let width = self.text[start..].chars().count();
+            self.cells.push(Cell { end: self.text.len(), width });
+        }
+        self.rows.push(self.cells.len());
     }
 
-    fn width(&self, index: usize) -> usize {
-        let Column { least, most, .. } = self.columns[index];
-        let cells = self.rows.iter().filter_map(|row| row.get(index));
-        let widest = cells.map(|cell| cell.chars().count()).max().unwrap_or_default();
-        widest.max(least).min(most)
+    /// Cells of each row.
+    fn rows(&self) -> impl Iterator<Item = Range<usize>> {
+        let starts = std::iter::once(0).chain(self.rows.iter().copied());
+        starts.zip(&self.rows).map(|(start, end)| start..*end)
+    }
+
+    fn cell(&self, index: usize) -> &str {
+        let start = index.checked_sub(1).map_or(0, |before| self.cells[before].end);
+        &self.text[start..self.cells[index].end]
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let mut widths: Vec<usize> = self.columns.iter().map(|column| column.least).collect();
+        for row in self.rows() {
+            for (width, cell) in widths.iter_mut().zip(&self.cells[row]) {
+                *width = cell.width.max(*width);
+            }
+        }
+        widths.iter().zip(&self.columns).map(|(width, column)| *width.min(&column.most)).collect()
+    }
+
+    fn write_row(&self, row: Range<usize>, widths: &[usize], line: &mut String) {
+        line.extend(std::iter::repeat_n(' ', self.indent));
+        for (column, index) in row.enumerate() {
+            if column > 0 {
+                line.extend(std::iter::repeat_n(' ', self.gap));
+            }
+            let width = widths.get(column).copied().unwrap_or_default();
+            let blanks = std::iter::repeat_n(' ', width.saturating_sub(self.cells[index].width));
+            if self.columns.get(column).is_some_and(|column| column.is_right) {
+                line.extend(blanks);
+                line.push_str(self.cell(index));
+            } else {
+                line.push_str(self.cell(index));
+                line.extend(blanks);
+            }
+        }
     }
 }
 
-impl fmt::Display for Table {
+impl Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let widths: Vec<usize> = (0..self.columns.len()).map(|index| self.width(index)).collect();
-        for row in &self.rows {
-            let mut line = " ".repeat(self.indent);
-            for (index, cell) in row.iter().enumerate() {
-                line.extend((index > 0).then(|| " ".repeat(self.gap)));
-                let width = widths.get(index).copied().unwrap_or_default();
-                let is_right = self.columns.get(index).is_some_and(|column| column.is_right);
-                if is_right {
-                    write!(line, "{cell:>width$}")?;
-                } else {
-                    write!(line, "{cell:width$}")?;
-                }
-            }
+        let widths = self.widths();
+        let mut line = String::new();
+        for row in self.rows() {
+            line.clear();
+            self.write_row(row, &widths, &mut line);
             writeln!(f, "{}", line.trim_end())?;
         }
         Ok(())
