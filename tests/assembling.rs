@@ -87,7 +87,9 @@ fn packages_without_a_statement_are_refused() {
     let root = dir.path();
     let dist = root.join("core/dist");
     fs::write(dist.join("added-1.0-py3-none-any.whl"), "added").unwrap();
-    // Unlisted files are ignored.
+    let file = "neither SHA256SUMS nor a provenance statement of its directory names \
+                core/dist/added-1.0-py3-none-any.whl";
+    refused(root, &["core", "libraries"], file);
     list(&dist, &dist.join("added-1.0-py3-none-any.whl"), "added-1.0-py3-none-any.whl");
     let file = "SHA256SUMS lists core/dist/added-1.0-py3-none-any.whl, but no provenance statement";
     refused(root, &["core", "libraries"], file);

@@ -10,7 +10,8 @@ use super::AllowArgs;
 /// Unites packages by `rockpack build --only` from the same artifacts: every package once, one
 /// SHA256SUMS, and the provenance of all. Jobs with another builder or run get separate statements:
 /// provenance.2.intoto.json and so on. Packages are compared with their checksums, and linked if
-/// possible, or copied. Files behind a link, or that no statement names, are refused.
+/// possible, or copied. Files behind a link, files that no statement names, and packages that no
+/// record names are refused.
 ///
 /// Packages of different manifests, options, artifacts, plans or commits of rockpack are refused
 /// with the first difference. So are two different files with one name. With --plan, the packages

@@ -116,6 +116,10 @@ fn failure(error: &AssembleError) -> Failure {
             "remove it from the list and the directory, or give it in a separate directory with \
              --source-commit",
         ),
+        AssembleError::Unlisted { .. } => (
+            Code::ChecksumList,
+            "remove it, or move it to a separate directory and give that with --source-commit",
+        ),
         AssembleError::Changed { .. } | AssembleError::Unusable { .. } => {
             (Code::ChecksumList, "fetch it again from the job that built it, or build it again")
         }

@@ -1,6 +1,6 @@
 //! Union of several builds of one plan.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use fs_err::File;
 use rustix::fs::{AtFlags, CWD, linkat};
 
-use base::names::RelPath;
+use base::directory;
+use base::names::{Form, RelPath};
 use base::regular;
 use base::text::counted;
 use record::gate::{Gate, GateError};
@@ -61,6 +62,12 @@ pub enum AssembleError {
     /// Package without statement.
     #[error("{SUMS} lists {}, but no provenance statement of its directory names that file", .path.display())]
     Untold {
+        /// Package.
+        path: PathBuf,
+    },
+    /// Package outside of all records.
+    #[error("neither {SUMS} nor a provenance statement of its directory names {}", .path.display())]
+    Unlisted {
         /// Package.
         path: PathBuf,
     },
@@ -213,6 +220,7 @@ impl<'a> Shard<'a> {
         let recorded = Recorded::read_whole(&dist)?;
         let shard = Self { dir, dist, recorded };
         shard.check_stated()?;
+        shard.check_listed()?;
         Ok(shard)
     }
 
@@ -250,6 +258,25 @@ impl<'a> Shard<'a> {
                 Err(AssembleError::Untold { path: self.dist.join(below_dist(path)) })
             }
         }
+    }
+
+    /// Refuses packages without a record, such as retagged wheels: the union would lack them in silence.
+    fn check_listed(&self) -> Result<(), AssembleError> {
+        let stated = self.recorded.packages().map(|(path, _)| path);
+        let listed: BTreeSet<RelPath> = stated.chain(self.recorded.sums.keys().cloned()).collect();
+        // Names of temporary directories begin with a dot.
+        for entry in directory::walk_where(&self.dist, |entry| !entry.is_hidden()) {
+            let entry = entry?;
+            if entry.file_type().is_dir() || Form::of_file(&entry.name()).is_none() {
+                continue;
+            }
+            let path = format!("{DIST}/{}", entry.below().display()).parse();
+            if path.is_ok_and(|path| listed.contains(&path)) {
+                continue;
+            }
+            return Err(AssembleError::Unlisted { path: entry.path().to_owned() });
+        }
+        Ok(())
     }
 }
 
