@@ -78,6 +78,10 @@ fn clones_a_missing_checkout_with_its_branch() {
     assert!(text.starts_with("wave   missing\n") && text.contains(&line), "{text}");
     assert!(text.contains("tools  fine, no version control, files "), "{text}");
     assert!(!dir.path().join("src/wave").exists());
+    // An interrupted checkout of another program leaves its directory.
+    fs_err::create_dir_all(dir.path().join("src/wave")).unwrap();
+    let (_, text) = project(dir.path(), "list", &[]);
+    assert!(text.starts_with("wave   missing\n"), "{text}");
     let (output, text) = project(dir.path(), "clone", &["--remote"]);
     assert!(output.status.success(), "{output:?}");
     assert!(text.starts_with("wave   fine, release/7.2 at ") && text.contains("has x-wave"));

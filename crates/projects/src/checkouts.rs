@@ -112,14 +112,16 @@ pub fn checkouts(
     }
     let state = |directory: &RelPath| {
         let place = root.join(directory.as_str());
-        let git = if place.is_dir() { GitDirectory::find(&place)? } else { None };
-        let content = if place.is_dir() {
+        // Builds take an empty directory for a missing source, too.
+        let exists = place.is_dir() && !base::directory::is_empty(&place)?;
+        let git = if exists { GitDirectory::find(&place)? } else { None };
+        let content = if exists {
             CheckoutContent::read(&place, &named_in(manifest, directory))
                 .map_err(io::Error::other)?
         } else {
             CheckoutContent::default()
         };
-        let unversioned = place.is_dir() && !content.is_versioned();
+        let unversioned = exists && !content.is_versioned();
         let files = unversioned.then(|| hashed(&place, &content.files)).transpose()?;
         let tree = files.as_ref().map(tree_hash);
         let declared = python.checkout(directory);
@@ -155,7 +157,7 @@ pub fn checkouts(
             lacking: lacking.collect(),
         };
         state.expect_branch();
-        state.judge(place.is_dir());
+        state.judge(exists);
         Ok(state)
     };
     directories.into_iter().map(state).collect()

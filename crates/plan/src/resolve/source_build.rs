@@ -420,7 +420,7 @@ fn missing(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolv
     let label = match lacking {
         Some(lines) => lines.join("; "),
         None if project.native.is_some() => {
-            format!("no directory `{}` below --sources", source.directory())
+            format!("no file in `{}` below --sources", source.directory())
         }
         None => {
             let directory = source.directory();
