@@ -16,7 +16,8 @@ use super::AllowArgs;
 /// An existing file with other bytes is an error. Each wheel must pass `rockpack wheel verify`
 /// on its own; --allow accepts findings. If a tag is refused for one wheel, none is written.
 ///
-/// SHA256SUMS and provenance are not updated: `rockpack merge` writes them.
+/// SHA256SUMS and provenance are not updated: with -o, `rockpack merge DIR --source-commit COMMIT`
+/// writes them for the new wheels.
 ///
 /// Exit status: 0 written, 1 a wheel was refused, 2 usage or environment error.
 #[derive(Debug, Args)]

@@ -39,7 +39,8 @@ pub struct SetArgs {
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath, help_heading = "Input")]
     pub manifest: Option<PathBuf>,
 
-    /// Directory with the source checkouts of `python-project`s [default: none, projects are left out]
+    /// Directory with the source checkouts of `python-project`s and `native-project`s [default: none,
+    /// projects are left out]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_SOURCES", hide_env_values = true, value_hint = ValueHint::DirPath, help_heading = "Input")]
     pub sources: Option<PathBuf>,
 
@@ -82,7 +83,8 @@ pub struct SetArgs {
     pub platform_tag: Option<PlatformTags>,
 
     /// Only these packages, projects or wheels, by their names in packages.kdl or by the names of
-    /// distributions; `*` matches any characters; separated by `,` or repeated [default: all]
+    /// distributions; `*` matches any characters, `?` one; separated by `,` or repeated [default:
+    /// all]
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Packages")]
     pub only: Vec<OnlyName>,
 

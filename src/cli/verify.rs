@@ -31,8 +31,8 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Input")]
     pub plan: Option<PathBuf>,
 
-    /// Only these packages of the plan, by name in packages.kdl or of the distribution; `*` is
-    /// allowed
+    /// Only these packages of the plan, by name in packages.kdl or of the distribution; `*` and `?`
+    /// are allowed
     ///
     /// For one job of several.
     #[arg(
