@@ -10,7 +10,7 @@ use base::source::{Code, Problem};
 use base::text::{counted, with_causes};
 use build::assemble::{self, AssembleError, Assembled, Promised};
 use build::execute;
-use record::provenance::{Made, Part};
+use record::provenance::{FilesOrigin, Part};
 use record::recorded::RecordError;
 use wheel::archive::variants;
 
@@ -28,8 +28,8 @@ pub fn run(args: &MergeArgs) -> Result<(), Failure> {
             assemble::assemble(&args.dirs, promised.as_ref(), &args.output, &gate)
         }
         Some(commit) => {
-            let made = Made { of: commit.clone(), run: inputs::run()? };
-            assemble::assemble_finished(&args.dirs, &made, &args.output, &gate)
+            let origin = FilesOrigin { commit: commit.clone(), run: inputs::run()? };
+            assemble::assemble_finished(&args.dirs, &origin, &args.output, &gate)
         }
     };
     let done = done.map_err(|e| failure(&e))?;

@@ -72,21 +72,26 @@ impl<'p> Bill<'p> {
         let main = self.main();
         let depends = self.dependencies(&mut components, &places, closure);
         let everything = Dependency {
-            of: main.bom_ref.clone(),
-            on: components.iter().map(|c| c.bom_ref.clone()).collect(),
+            component: main.bom_ref.clone(),
+            depends_on: components.iter().map(|c| c.bom_ref.clone()).collect(),
         };
         let mut dependencies = vec![everything];
         dependencies.extend(
-            depends.into_iter().map(|(component, needed)| Dependency { of: component, on: needed }),
+            depends
+                .into_iter()
+                .map(|(component, needed)| Dependency { component, depends_on: needed }),
         );
-        Document::new(Metadata::of(main), components, dependencies)
+        Document::new(Metadata::new(main), components, dependencies)
     }
 
     fn main(&self) -> Component {
         let Distribution { name, metadata, package, variant, .. } = self.distribution;
         let version = self.plan.version.to_string();
-        let purl =
-            format!("pkg:pypi/{}@{}", name.normalized(), sbom::encoded(&version, sbom::OF_PURL));
+        let purl = format!(
+            "pkg:pypi/{}@{}",
+            name.normalized(),
+            sbom::percent_encode(&version, sbom::PURL_VERSION_CHARACTERS)
+        );
         let mut main = Component::new(ComponentType::Library, purl.clone(), name.to_string());
         main.version = Some(version);
         main.description = Some(metadata.summary.clone());
