@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use base::names::{ArtifactName, RelPath};
 use binary::BinaryKind;
-use catalog::{ArtifactId, BuildOrigin, Catalog, Origin};
+use catalog::{ArtifactId, BuildOrigin, Catalog, SourcePath};
 use manifest::Manifest;
 use plan::resolve::Closure;
 use plan::{Distribution, Form, Member, Plan, Step};
@@ -51,13 +51,13 @@ impl<'a> Facts<'a> {
         Self(binaries.collect())
     }
 
-    fn get(&self, source: &'a Origin) -> Option<binary::Facts<'a>> {
+    fn get(&self, source: &'a SourcePath) -> Option<binary::Facts<'a>> {
         self.0.get(&(&source.artifact, &source.base, &source.path)).copied()
     }
 }
 
 /// Source, edit (rpath, cleared stack), and membership of the inner archive.
-type Bytes<'p> = (&'p Origin, Option<(&'p str, bool)>, bool);
+type Bytes<'p> = (&'p SourcePath, Option<(&'p str, bool)>, bool);
 
 struct Bill<'p> {
     plan: &'p Plan,
@@ -162,7 +162,7 @@ impl<'p> Bill<'p> {
         Some(component)
     }
 
-    fn shipped(&self, member: &Member, source: &'p Origin) -> Option<Component> {
+    fn shipped(&self, member: &Member, source: &'p SourcePath) -> Option<Component> {
         let facts = self.facts.get(source);
         let kind = kind(facts, &member.path)?;
         let soname = facts.and_then(|facts| facts.name);
