@@ -94,13 +94,13 @@ impl Recorded {
         statements: Vec<Statement>,
         is_removed: impl Fn(&RelPath) -> bool,
     ) -> io::Result<Combined> {
-        let hashes: BTreeMap<&RelPath, &str> =
+        let sha256_by_path: BTreeMap<&RelPath, &str> =
             hashed.iter().map(|package| (package.path, package.sha256)).collect();
         let is_made = |path: &RelPath| made.iter().any(|package| package.path == path);
         let mut listed = BTreeMap::new();
         let (mut removed, mut changed) = (Vec::new(), Vec::new());
         for (path, is_package) in self.paths().into_iter().filter(|(path, _)| !is_made(path)) {
-            let hash = match hashes.get(&path) {
+            let hash = match sha256_by_path.get(&path) {
                 Some(hash) => Some((*hash).to_owned()),
                 None => hash_of(&dest.join(path.as_str()))?,
             };
