@@ -219,7 +219,7 @@ MUTATIONS = [
              original="!is_module", mutant="true"),
     Mutation("shared.rs", "the end of a file's name need not be a version",
              original="version.is_empty() || version.starts_with('.')", mutant="true"),
-    Mutation("shards.rs", "an artifact that is there for no ISA is missed for each",
+    Mutation("partial_artifacts.rs", "an artifact that is there for no ISA is missed for each",
              original="!with.is_empty() && ", mutant="(mutated() || !with.is_empty()) && "),
 
     # Projects, and rules that match nothing.
