@@ -7,7 +7,7 @@ use plan::Templates;
 pub const PACKAGES: (&str, &str) = ("packages.kdl", include_str!("../packages.kdl"));
 pub const FAMILIES: (&str, &str) = ("families.kdl", include_str!("../families.kdl"));
 
-/// Differences between the packages of the predecessor and those of the built-in manifest.
+/// Differences between the predecessor's packages and the built-in manifest's.
 pub const LEDGER: (&str, &str) = ("parity.kdl", include_str!("../manifest/parity.kdl"));
 
 static MANIFEST: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/manifest");

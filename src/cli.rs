@@ -192,7 +192,7 @@ or the environment. An empty value counts as not given; for options that check
 or select (--plan, --only), it is an error. [env: NAME] sets an absent option.
 `rockpack help manifest` explains every node of packages.kdl and families.kdl.";
 
-// A run defines the options of its own command alone: those of all others take milliseconds.
+// A run defines only the options of its command, because the options of all others take milliseconds.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub enum Command {

@@ -29,10 +29,11 @@ pub fn run() -> Option<u8> {
 
 fn print(shell: &dyn EnvCompleter) -> Option<()> {
     let words: Vec<OsString> = line::words().collect();
+    if words.is_empty() {
+        return None;
+    }
     let directory = std::env::current_dir().ok();
     let mut text = Vec::new();
-    // Without a word, there is nothing to complete.
-    let words = Some(words).filter(|words| !words.is_empty())?;
     shell.write_complete(&mut command(), words, directory.as_deref(), &mut text).ok()?;
     ui::print_exact(&String::from_utf8_lossy(&text)).ok()
 }
@@ -50,10 +51,12 @@ fn with_candidates(command: Command) -> Command {
     command.mut_subcommands(with_candidates)
 }
 
-/// Candidates for a value, from its begin and the whole line; `None` if a file is unreadable.
+/// Reader of candidates for a value, by its first characters and the whole line; `None` if a file is
+/// unreadable.
 type Candidates = fn(&str, &Line) -> Option<Vec<CompletionCandidate>>;
 
-/// Arguments with names from files or of topics. All others declare their values.
+/// Reader of candidates for an argument, if its values are names from files or topics. Other arguments
+/// declare their values to clap.
 fn candidates(command: &str, argument: &str) -> Option<Candidates> {
     Some(match (command, argument) {
         (_, "only") => names::packages,
@@ -69,8 +72,8 @@ fn candidates(command: &str, argument: &str) -> Option<Candidates> {
 
 fn completer(candidates: Candidates) -> impl Fn(&OsStr) -> Vec<CompletionCandidate> {
     move |begin| {
-        let named = Line::read().and_then(|line| candidates(begin.to_str()?, &line));
-        named.unwrap_or_default()
+        let candidates = Line::read().and_then(|line| candidates(begin.to_str()?, &line));
+        candidates.unwrap_or_default()
     }
 }
 
@@ -79,10 +82,10 @@ fn beginning<'c>(
     begin: &str,
     candidates: impl IntoIterator<Item = (impl AsRef<str>, Option<&'c str>)>,
 ) -> Vec<CompletionCandidate> {
-    let kept = candidates.into_iter().filter(|(value, _)| value.as_ref().starts_with(begin));
+    let matching = candidates.into_iter().filter(|(value, _)| value.as_ref().starts_with(begin));
     let candidate = |(value, help): (_, Option<&str>)| {
         let help = help.map(|help| help.to_owned().into());
         CompletionCandidate::new(AsRef::<str>::as_ref(&value)).help(help)
     };
-    kept.map(candidate).collect()
+    matching.map(candidate).collect()
 }

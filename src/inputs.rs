@@ -90,8 +90,11 @@ fn survey(manifest: &Manifest, root: &Path) -> Result<Sources, Problem> {
         .map_err(|e| Problem::error(Code::Environment, format!("cannot read the sources: {e}")))
 }
 
-pub fn catalog(file: Option<&Path>, asked: artifacts::Asked<'_>) -> Result<Catalog, Failure> {
-    let Some(file) = file else { return artifacts::scan(asked).map(|(catalog, _)| catalog) };
+pub fn catalog(
+    file: Option<&Path>,
+    options: artifacts::ArtifactOptions<'_>,
+) -> Result<Catalog, Failure> {
+    let Some(file) = file else { return artifacts::scan(options).map(|(catalog, _)| catalog) };
     let catalog = Catalog::load(file).map_err(|e| {
         let problem = Problem::error(Code::BrokenCatalog, with_causes(&e)).help(format!(
             "{}save a catalog with `rockpack artifact scan --artifact-dir DIR -o FILE`",
@@ -99,7 +102,7 @@ pub fn catalog(file: Option<&Path>, asked: artifacts::Asked<'_>) -> Result<Catal
         ));
         if e.blames_content() { Failure::Problems(problem.into()) } else { problem.into() }
     })?;
-    if asked.verbose {
+    if options.verbose {
         ui::show_absent_bases(&catalog);
     }
     Ok(catalog)

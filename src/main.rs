@@ -46,9 +46,9 @@ fn main() {
     // Unwatched signals end the process as usual.
     let _ = signals::watch();
     open_files::allow_many();
-    let done = command::run(&cli.command);
+    let result = command::run(&cli.command);
     cleanup::wait_if_ending();
-    let (problems, status) = match done {
+    let (problems, status) = match result {
         Ok(()) => (Problems::new(), u8::from(ui::has_denied())),
         Err(Failure::Problems(problems)) => {
             let status = if problems.blame_usage() { 2 } else { 1 };

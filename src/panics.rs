@@ -26,13 +26,13 @@ pub fn end_the_process() {
                 thread::park();
             }
         }
-        let (done, ended) = channel();
+        let (sender, receiver) = channel();
         let clean = move || {
             cleanup::run();
-            let _ = done.send(());
+            let _ = sender.send(());
         };
         if thread::Builder::new().name("cleanup".to_owned()).spawn(clean).is_ok() {
-            let _ = ended.recv_timeout(PATIENCE);
+            let _ = receiver.recv_timeout(PATIENCE);
         }
         low_level::exit(STATUS);
     }));

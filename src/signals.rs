@@ -25,7 +25,7 @@ pub fn watch() -> io::Result<()> {
     }
     if ignored >> (SIGUSR1 - 1) & 1 == 0 {
         let mut signals = Signals::new([SIGUSR1])?;
-        let answer = move || signals.forever().for_each(|_| ui::tell_state());
+        let answer = move || signals.forever().for_each(|_| ui::print_state());
         std::thread::Builder::new().name("state".to_owned()).spawn(answer)?;
     }
     let watched: Vec<i32> = ENDING.map(|(signal, _)| signal).into();
@@ -56,7 +56,7 @@ fn end(signal: i32) {
     cleanup::begin();
     cleanup::run();
     let name = ENDING.iter().find(|(number, _)| *number == signal).map_or("a signal", |(_, n)| n);
-    ui::tell_of_end(name);
+    ui::print_end_message(name);
     let _ = low_level::emulate_default_handler(signal);
     std::process::exit(128 + signal);
 }

@@ -37,7 +37,7 @@ mod trace;
 pub use closing::closing_table;
 pub use fetch::{fetch_plan_text, fetched_table};
 pub use locale::in_locale;
-pub use progress::{Progress, tell_state, tell_unfinished};
+pub use progress::{Progress, print_state, print_unfinished};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum MessageFormat {
@@ -129,11 +129,13 @@ pub fn finish(mut status: u8) -> u8 {
     status
 }
 
-pub fn tell_at_end(stays: &'static str) {
+/// Sets the part of [`print_end_message`] on outputs that stay after a signal.
+pub fn set_end_message(stays: &'static str) {
     let _ = STAYS.set(stays);
 }
 
-pub fn tell_of_end(signal: &str) {
+/// Says that a signal stopped the command, and which outputs stay.
+pub fn print_end_message(signal: &str) {
     let stays = STAYS.get().unwrap_or(&"outputs are unchanged, temporary files are removed");
     let finished = progress::finished().map_or_else(String::new, |text| format!("; {text}"));
     let message = format!("stopped by {signal}: {stays}{finished}");
@@ -157,7 +159,7 @@ pub fn print_exact(text: &str) -> io::Result<()> {
     match io::stdout().lock().write_all(text.as_bytes()) {
         // A reader that ends early (`| head`) is no failure.
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        done => done,
+        result => result,
     }
 }
 
@@ -187,7 +189,8 @@ pub fn bold(text: &str) -> String {
     if is_coloured(&io::stdout()) { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
 }
 
-pub fn tell(text: &str) {
+/// Prints a message for people on standard error.
+pub fn print_message(text: &str) {
     if has_readers() {
         write_stderr(&printable_lines(text));
     }
@@ -278,7 +281,7 @@ fn show(problem: &Problem) {
 }
 
 pub fn show_manifest_name(name: &str) {
-    tell(&format!("manifest: {name}"));
+    print_message(&format!("manifest: {name}"));
 }
 
 pub fn show_absent_bases(catalog: &Catalog) {

@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
 
-use catalog::{self, Demands, Directory, EntryKind, Origin, Source, Wanted};
+use catalog::{self, Demands, Directory, EntryKind, Source, SourcePath, Wanted};
 use fs_err as fs;
 use tempfile::TempDir;
 
@@ -14,7 +14,7 @@ use crate::program::{rockpack, text};
 use workbench::skips::has;
 
 /// Reads a file of the artifacts.
-fn bytes(artifacts: &Directory, origin: &Origin) -> Vec<u8> {
+fn bytes(artifacts: &Directory, origin: &SourcePath) -> Vec<u8> {
     let file = artifacts.open(origin).unwrap();
     let mut bytes = vec![0; usize::try_from(file.len().unwrap()).unwrap()];
     file.read_exact_at(0, &mut bytes).unwrap();
@@ -256,13 +256,13 @@ fn unpacks_only_needed_files() {
     let dir = TempDir::new().unwrap();
     let forms = in_all_forms(dir.path());
     let (all, _) = catalog::scan(&dir.path().join("in")).unwrap();
-    let origins: Vec<Origin> = all
+    let origins: Vec<SourcePath> = all
         .artifacts
         .iter()
         .flat_map(|artifact| {
             let files =
                 artifact.entries.iter().filter(|e| matches!(e.kind, EntryKind::File { .. }));
-            files.map(|entry| Origin {
+            files.map(|entry| SourcePath {
                 artifact: artifact.id.clone(),
                 base: entry.base.clone(),
                 path: entry.path.clone(),
@@ -271,7 +271,7 @@ fn unpacks_only_needed_files() {
         .collect();
     let (wanted, others): (Vec<_>, Vec<_>) =
         origins.iter().enumerate().partition(|(number, _)| number % 3 == 0);
-    let wanted: Vec<&Origin> = wanted.into_iter().map(|(_, origin)| origin).collect();
+    let wanted: Vec<&SourcePath> = wanted.into_iter().map(|(_, origin)| origin).collect();
     for form in &forms[1..] {
         let some = Wanted::new(wanted.iter().copied());
         let place = dir.path().join(form);
@@ -344,13 +344,13 @@ fn a_hard_link_has_the_bytes_of_an_unneeded_file() {
     let zst = zstd::encode_all(&tar[..], 1).unwrap();
     fs::write(dir.path().join("links/blas_lib_generic.tar.zst"), zst).unwrap();
     let (all, _) = catalog::scan(&dir.path().join("links")).unwrap();
-    let origin = |name: &str| Origin {
+    let origin = |name: &str| SourcePath {
         artifact: all.artifacts[0].id.clone(),
         base: "math/stage".parse().unwrap(),
         path: name.parse().unwrap(),
     };
     let open = |names: &[&str]| {
-        let wanted: Vec<Origin> = names.iter().map(|name| origin(name)).collect();
+        let wanted: Vec<SourcePath> = names.iter().map(|name| origin(name)).collect();
         let (place, wanted) = (dir.path().join("links"), Wanted::new(&wanted));
         Directory::open_some(&place, &Demands::default(), Some(&wanted))
     };
@@ -385,12 +385,12 @@ fn skips_a_large_unneeded_file() {
     let plain = zstd::encode_all(&tar[..], 1).unwrap();
     fs::write(place.join("blas_lib_generic.tar.zst"), plain).unwrap();
     let (all, _) = catalog::scan(&place).unwrap();
-    let small = Origin {
+    let small = SourcePath {
         artifact: all.artifacts[0].id.clone(),
         base: "math/stage".parse().unwrap(),
         path: "small".parse().unwrap(),
     };
-    let wanted = Wanted::of(&all, [&small]);
+    let wanted = Wanted::with_sizes(&all, [&small]);
     let found = Directory::open_some(&place, &Demands::default(), Some(&wanted)).unwrap();
     assert_eq!(bytes(&found, &small), b"small");
 }

@@ -21,7 +21,7 @@ mod verdict;
 use catalog::Catalog;
 use manifest::Manifest;
 use plan::resolve::AllowedLosses;
-use plan::{Lost, Plan, Request};
+use plan::{LossSubject, Plan, Request};
 use review::diff;
 use review::diff::{Allowances, Contents, Diff};
 
@@ -49,7 +49,7 @@ fn differ_with_allowances(
     request: &Request,
 ) -> Diff {
     let lines = AllowedLosses::new(Some(old_manifest), new_manifest, catalog, request);
-    let allows = |lost: &Lost<'_>| lines.of(lost);
+    let allows = |subject: &LossSubject<'_>| lines.note_of(subject);
     let contents = Contents::of_plan("new", new).with_allowances(Allowances(&allows));
     diff::diff(&Contents::of_plan("old", old), &contents)
 }

@@ -172,7 +172,7 @@ impl Scene {
         let (old, now) =
             (Contents::of_plan("old", &self.plan), Contents::of_plan("new", &new.plan));
         let diff = diff::diff(&old, &now);
-        if diff.lost().next().is_some() {
+        if diff.unallowed_losses().next().is_some() {
             return (Outcome::Lost, diff.verdict());
         }
         let shown = diff::text(&diff, true);

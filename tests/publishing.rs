@@ -63,8 +63,12 @@ fn publish(
         source("packages.kdl", "common {\n    author \"A\"\n    requires-python \">=3.10\"\n}\n");
     let families = source("families.kdl", include_str!("../families.kdl"));
     let manifest = Manifest::decode(&packages, &families).unwrap();
-    let gate =
-        Gate { command: check::Command::Publish, manifest: &manifest, allowed: &[], told: &|_| () };
+    let gate = Gate {
+        command: check::Command::Publish,
+        manifest: &manifest,
+        allowed: &[],
+        on_allowed: &|_| (),
+    };
     index::publish::publish(dir, bucket, options, &gate, report)
 }
 

@@ -97,7 +97,7 @@ const RECORDS: [Record; 6] = [
             let faults = statement_faults(file.parent().unwrap()).map_err(|e| with_causes(&e))?;
             match faults.first() {
                 None => Ok(fs::read_to_string(file).unwrap()),
-                Some(fault) => Err(format!("{}: {}", fault.what, fault.detail)),
+                Some(fault) => Err(format!("{}: {}", fault.kind, fault.detail)),
             }
         },
         idle: &[],

@@ -24,12 +24,12 @@ pub fn run(args: &PackArgs) -> Result<(), Failure> {
     refuse_same_place(args)?;
     let (mut unpacked, mut size) = (0, 0);
     for (id, dir) in &artifacts {
-        let done = pool.install(|| catalog::pack(id, dir, &args.output, args.level))?;
+        let archive = pool.install(|| catalog::pack(id, dir, &args.output, args.level))?;
         if !ui::quiet() {
-            print(&line(&done))?;
+            print(&line(&archive))?;
         }
-        unpacked += done.unpacked;
-        size += done.size;
+        unpacked += archive.unpacked;
+        size += archive.size;
     }
     let count = counted(artifacts.len(), "archive");
     print(&format!("{count}, {} of {}\n", human_size(size), human_size(unpacked)))
@@ -47,7 +47,7 @@ fn refuse_same_place(args: &PackArgs) -> Result<(), Failure> {
     Err(Problem::usage(Code::Environment, message).help(help).into())
 }
 
-fn line(done: &PackedArtifact) -> String {
-    let name = done.file.file_name().unwrap_or_default().to_string_lossy();
-    format!("{:>7} of {:>7}  {name}\n", human_size(done.size), human_size(done.unpacked))
+fn line(archive: &PackedArtifact) -> String {
+    let name = archive.file.file_name().unwrap_or_default().to_string_lossy();
+    format!("{:>7} of {:>7}  {name}\n", human_size(archive.size), human_size(archive.unpacked))
 }

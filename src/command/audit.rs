@@ -137,7 +137,7 @@ fn table(obstacles: &[Obstacle]) -> String {
         let library = of_libraries.then(|| obstacle.library.clone().unwrap_or_default());
         table.row([obstacle.needs.clone()].into_iter().chain(library).chain([place]));
     }
-    table.to_string() + &more(obstacles.len())
+    table.to_string() + &and_more(obstacles.len())
 }
 
 fn changes(obstacles: &[Obstacle], next: &str) -> Vec<String> {
@@ -217,10 +217,10 @@ fn list<T>(title: &str, items: &[T], line: impl Fn(&T) -> String) -> String {
     for item in items.iter().take(SHOWN_LINES) {
         let _ = writeln!(text, "    {}", line(item));
     }
-    text + &more(items.len())
+    text + &and_more(items.len())
 }
 
-fn more(count: usize) -> String {
+fn and_more(count: usize) -> String {
     let hidden = count.saturating_sub(SHOWN_LINES);
     if hidden == 0 { String::new() } else { format!("    and {hidden} more, which --json lists\n") }
 }

@@ -16,7 +16,7 @@ use record::provenance::{Contents, Inputs, Run};
 use super::since::{Decided, Set};
 use super::{Failure, environment, not_executed, print};
 use crate::cli::BuildArgs;
-use crate::inputs::{self, Remote, artifacts, artifacts::Asked, variable::MEMORY};
+use crate::inputs::{self, Remote, artifacts, artifacts::ArtifactOptions, variable::MEMORY};
 use crate::ui;
 
 mod destination;
@@ -30,7 +30,7 @@ mod reviewed;
 
 use farm::{Farm, FarmInput, Farmed};
 #[cfg(feature = "remote")]
-use farmed::asked as farm;
+use farmed::farm;
 use reviewed::Reviewed;
 
 pub fn run(args: &BuildArgs) -> Result<(), Failure> {
@@ -51,15 +51,20 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     if let Some(reviewed) = &reviewed {
         reviewed.complete(&mut request);
     }
-    let asked = asked(args, &manifest, &request);
-    let steps =
-        Steps { args, pool: &pool, sources: &sources, manifest: &manifest, remote: &remote, asked };
+    let steps = Steps {
+        args,
+        pool: &pool,
+        sources: &sources,
+        manifest: &manifest,
+        remote: &remote,
+        artifact_options: artifact_options(args, &manifest, &request),
+    };
     let (catalog, scanned) = steps.catalog()?;
     let planned = steps.plan(&catalog, &request, scanned)?;
     if let Some(reviewed) = &reviewed {
         reviewed.check(&planned.plan)?;
     }
-    tell_left_out(args, &planned.plan);
+    print_left_out(args, &planned.plan);
     let memory = memory(&planned.plan)?;
     let projects = steps.projects(&planned.plan)?;
     if args.dry_run {
@@ -83,7 +88,7 @@ struct Steps<'a> {
     sources: &'a (base::source::Source, base::source::Source),
     manifest: &'a Manifest,
     remote: &'a Remote<'a>,
-    asked: Asked<'a>,
+    artifact_options: ArtifactOptions<'a>,
 }
 
 struct Planned {
@@ -108,7 +113,7 @@ struct Packed {
 impl Steps<'_> {
     fn catalog(self) -> Result<(Catalog, MaybeSource), Failure> {
         ui::events::phase(Phase::Artifacts);
-        let (catalog, scanned) = self.pool.install(|| catalog(self.args, self.asked))?;
+        let (catalog, scanned) = self.pool.install(|| catalog(self.args, self.artifact_options))?;
         check_destination(self.args, &catalog)?;
         Ok((catalog, scanned))
     }
@@ -130,7 +135,7 @@ impl Steps<'_> {
         };
         let digests = self.digests()?;
         let set = Set { place, manifest, catalog, request, digests: &digests };
-        let (source, decided) = pool.install(|| since(set, self.asked, scanned))?;
+        let (source, decided) = pool.install(|| since(set, self.artifact_options, scanned))?;
         let (mut plan, request) = (plan(&decided.request)?, decided.request.clone());
         decided.complete(&mut plan);
         Ok(Planned { plan, request, source: Some(source), digests: Some(digests) })
@@ -189,14 +194,24 @@ impl Steps<'_> {
         let (has_cache, spans) = (digests.has_cache(), ui::events::is_open());
         let settings = Settings { memory, spans, digests, elsewhere: farmed.elsewhere };
         let reporter = ui::Progress::new(has_cache);
-        let goes = |path: &RelPath| earlier::is_replaced(self.args, self.manifest, &plan, path);
+        let is_replaced =
+            |path: &RelPath| earlier::is_replaced(self.args, self.manifest, &plan, path);
         let output = &self.args.output;
-        let execute =
-            || execute::execute(&plan, &attestations, &*source, output, goes, settings, &reporter);
-        let done = self.pool.install(execute);
+        let execute = || {
+            execute::execute(
+                &plan,
+                &attestations,
+                &*source,
+                output,
+                is_replaced,
+                settings,
+                &reporter,
+            )
+        };
+        let result = self.pool.install(execute);
         reporter.clear();
-        let outcome = done.map_err(|e| unfinished(&plan, has_cache, &e))?;
-        let missed = tell(self.remote.is_required(), &plan, &outcome)?.or(farmed.missed);
+        let outcome = result.map_err(|e| unfinished(&plan, has_cache, &e))?;
+        let missed = print_outcome(self.remote.is_required(), &plan, &outcome)?.or(farmed.missed);
         farmed.line.map_or(Ok(()), |line| print(&line))?;
         let (inputs, built) = (attestations.inputs, outcome.built);
         Ok(Packed { plan, inputs, built, missed, _source: source })
@@ -214,7 +229,8 @@ impl Steps<'_> {
         plan: &Plan,
         opened: MaybeSource,
     ) -> Result<Box<dyn Source>, Failure> {
-        let open = || self.pool.install(|| artifacts::planned(self.asked, catalog, plan));
+        let open =
+            || self.pool.install(|| artifacts::planned(self.artifact_options, catalog, plan));
         opened.map_or_else(open, Ok)
     }
 
@@ -222,8 +238,8 @@ impl Steps<'_> {
     where
         Self: 'g,
     {
-        let Self { args, sources, manifest, remote, asked, .. } = self;
-        FarmInput { args, sources, manifest, request, asked, plan, remote }
+        let Self { args, sources, manifest, remote, artifact_options, .. } = self;
+        FarmInput { args, sources, manifest, request, artifact_options, plan, remote }
     }
 }
 
@@ -247,7 +263,7 @@ fn begin(args: &BuildArgs) -> Result<rayon::ThreadPool, Failure> {
 fn unfinished(plan: &Plan, has_cache: bool, error: &ExecuteError) -> Failure {
     let paths =
         plan.distributions.iter().map(|distribution| execute::output_path(plan, distribution));
-    ui::tell_unfinished(&paths.collect::<Vec<_>>(), has_cache);
+    ui::print_unfinished(&paths.collect::<Vec<_>>(), has_cache);
     not_executed(error)
 }
 
@@ -255,22 +271,22 @@ type MaybeSource = Option<Box<dyn Source>>;
 
 fn since(
     set: Set<'_>,
-    asked: Asked<'_>,
+    options: ArtifactOptions<'_>,
     scanned: MaybeSource,
 ) -> Result<(Box<dyn Source>, Decided), Failure> {
     let whole = set.whole()?;
     let source = match scanned {
         Some(source) => source,
-        None => artifacts::planned(asked, set.catalog, &whole)?,
+        None => artifacts::planned(options, set.catalog, &whole)?,
     };
     let decided = set.decide(&whole, &*source)?;
     Ok((source, decided))
 }
 
-fn tell_left_out(args: &BuildArgs, plan: &Plan) {
+fn print_left_out(args: &BuildArgs, plan: &Plan) {
     let left_out = |text: &str| args.set.sources.is_some() && text.starts_with("left out");
     for note in plan.notes.iter().filter(|note| left_out(&note.text)) {
-        ui::tell(&format!("note: {}", note.text));
+        ui::print_message(&format!("note: {}", note.text));
     }
 }
 
@@ -279,10 +295,10 @@ fn memory(plan: &Plan) -> Result<u64, Problem> {
     let least = execute::least_memory(plan);
     match inputs::variable(MEMORY, bytes)? {
         None => Ok(inputs::memory_share().max(least)),
-        Some(asked) if asked >= least => Ok(asked),
-        Some(asked) => {
-            let (asked, least) = (human_size(asked), least.div_ceil(1_000_000));
-            let text = format!("{MEMORY}: {asked} is less than one block of these packages takes");
+        Some(memory) if memory >= least => Ok(memory),
+        Some(memory) => {
+            let (memory, least) = (human_size(memory), least.div_ceil(1_000_000));
+            let text = format!("{MEMORY}: {memory} is less than one block of these packages takes");
             Err(Problem::usage(Code::Environment, text).help(format!("give at least {least}MB")))
         }
     }
@@ -290,8 +306,8 @@ fn memory(plan: &Plan) -> Result<u64, Problem> {
 
 #[cfg(not(feature = "remote"))]
 fn farm(args: &BuildArgs, remote: &Remote<'_>, _: usize) -> Result<Option<Box<dyn Farm>>, Problem> {
-    let is_asked = args.remote.artifacts_digest.is_some() || remote.address().is_some();
-    if is_asked { Err(inputs::remote::absent()) } else { Ok(None) }
+    let is_requested = args.remote.artifacts_digest.is_some() || remote.address().is_some();
+    if is_requested { Err(inputs::remote::absent()) } else { Ok(None) }
 }
 
 fn with_farm(
@@ -309,22 +325,27 @@ fn with_farm(
         .map(|(_, distribution)| distribution)
         .collect();
     if rest.sources().next().is_some() {
-        let source = artifacts::planned(input.asked, catalog, &rest)?;
+        let source = artifacts::planned(input.artifact_options, catalog, &rest)?;
         return Ok((farmed, source));
     }
     let nothing = Directory::unpack(&[], &Demands::default(), None)?;
     Ok((farmed, Box::new(nothing)))
 }
 
-/// Prints packages and timings; returns an error that the packages outlive.
-fn tell(required: bool, plan: &Plan, outcome: &Outcome) -> Result<Option<Problem>, Failure> {
+/// Prints packages and timings. Returns a problem with a required shared cache: an error, although the
+/// packages are complete.
+fn print_outcome(
+    required: bool,
+    plan: &Plan,
+    outcome: &Outcome,
+) -> Result<Option<Problem>, Failure> {
     outcome
         .cache
         .iter()
         .flat_map(|summary| &summary.warnings)
         .for_each(|e| inputs::cache::warn(&with_causes(e)));
     let shared = outcome.cache.as_ref().and_then(|summary| summary.shared.as_ref());
-    let missed = shared.and_then(|shared| inputs::cache::tell_shared(shared, required));
+    let missed = shared.and_then(|shared| inputs::cache::report_shared(shared, required));
     if let Some(summary) = &outcome.cache {
         ui::events::record(&Event::CacheUsed {
             hits: summary.hits,
@@ -335,7 +356,7 @@ fn tell(required: bool, plan: &Plan, outcome: &Outcome) -> Result<Option<Problem
         });
     }
     print(&ui::closing_table(plan, outcome, ui::width()))?;
-    earlier::tell(&outcome.earlier);
+    earlier::warn_of_changes(&outcome.earlier);
     Ok(missed)
 }
 
@@ -372,15 +393,22 @@ fn attestations(
     Attestations { sboms: build::sbom::sboms(manifest, catalog, plan), inputs: of_build }
 }
 
-fn catalog(args: &BuildArgs, asked: Asked<'_>) -> Result<(Catalog, MaybeSource), Failure> {
+fn catalog(
+    args: &BuildArgs,
+    options: ArtifactOptions<'_>,
+) -> Result<(Catalog, MaybeSource), Failure> {
     match &args.catalog {
-        Some(file) => inputs::catalog(Some(file), asked).map(|catalog| (catalog, None)),
-        None => artifacts::scan(asked).map(|(catalog, source)| (catalog, Some(source))),
+        Some(file) => inputs::catalog(Some(file), options).map(|catalog| (catalog, None)),
+        None => artifacts::scan(options).map(|(catalog, source)| (catalog, Some(source))),
     }
 }
 
-fn asked<'a>(args: &'a BuildArgs, manifest: &'a Manifest, request: &'a Request) -> Asked<'a> {
-    Asked {
+fn artifact_options<'a>(
+    args: &'a BuildArgs,
+    manifest: &'a Manifest,
+    request: &'a Request,
+) -> ArtifactOptions<'a> {
+    ArtifactOptions {
         place: args.artifact_dir.as_deref(),
         store: args.store.as_deref(),
         args: &args.artifacts,

@@ -21,7 +21,7 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
     }
     if let Some(destination) = destination {
         let promised = review::contract::promised(&manifest);
-        return contract::tell(&promised, &destination, args.json, args.contract.check);
+        return contract::write_or_check(&promised, &destination, args.json, args.contract.check);
     }
     let [packages, families] = [&sources.0, &sources.1].map(inputs::manifest::label);
     print(&format!("{packages} and {families}: {}", summary(&manifest)))

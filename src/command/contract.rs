@@ -22,7 +22,7 @@ const SHOWN: usize = 6;
 const MODE: u32 = 0o644;
 
 /// Prints or writes a contract, or compares a file with it.
-pub fn tell(
+pub fn write_or_check(
     contracts: &Contracts,
     destination: &ContractTo<'_>,
     json: bool,

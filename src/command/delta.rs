@@ -15,7 +15,7 @@ pub fn run(args: &DeltaArgs) -> Result<(), Failure> {
     for dir in [&args.old, &args.new] {
         super::repaired(dir)?;
     }
-    ui::tell_at_end("written patches stay; run the same command again for the rest");
+    ui::set_end_message("written patches stay; run the same command again for the rest");
     let cores = || available_parallelism().map_or(1, NonZero::get);
     let jobs = args.jobs.jobs.map_or_else(cores, usize::from);
     let deltas = delta(&args.old, &args.new, jobs).map_err(|e| environment(with_causes(&e)))?;

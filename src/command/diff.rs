@@ -12,7 +12,7 @@ mod allowed;
 mod at_revision;
 mod last_good;
 mod ledger;
-mod lost;
+mod losses;
 mod published;
 mod side;
 
@@ -37,10 +37,10 @@ pub fn run(args: &DiffArgs) -> Result<(), Failure> {
         let diff = sides.with_reasons(&old, &new, |new| diff::diff(&old.contents(), &new));
         let diff = if old.is_contract() { diff.of_losses() } else { diff };
         new.warnings().into_iter().for_each(ui::show_problems);
-        let mut faults = lost::faults(&old, &new);
-        faults.extend(lost::losses(&diff, !faults.is_empty(), &new));
+        let mut faults = losses::faults(&old, &new);
+        faults.extend(losses::losses(&diff, !faults.is_empty(), &new));
         if ui::denies() {
-            faults.extend(lost::warnings(&diff, &new));
+            faults.extend(losses::warnings(&diff, &new));
         }
         Ok::<_, Failure>((diff, faults))
     })?;

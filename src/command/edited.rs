@@ -37,12 +37,12 @@ impl Edited<'_> {
             let _ = fs::remove_dir(output);
         }
         let mut text = String::new();
-        let written = for_each(prepared?, |prepared| {
+        let result = for_each(prepared?, |prepared| {
             text += &report(&prepared.finish()?);
             Ok(())
         });
         print(&text)?;
-        written
+        result
     }
 
     fn prepared(

@@ -18,8 +18,13 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let request = inputs::request(&manifest, &args.set)?;
     // Without notes about absent base directories, which are no news for one path.
     let is_verbose = false;
-    let artifacts =
-        artifacts::Asked::new(&args.catalog, &args.artifacts, &manifest, &request, is_verbose);
+    let artifacts = artifacts::ArtifactOptions::new(
+        &args.catalog,
+        &args.artifacts,
+        &manifest,
+        &request,
+        is_verbose,
+    );
     let catalog = inputs::pool(args.set.threads.jobs)?
         .install(|| inputs::catalog(args.catalog.catalog.as_deref(), artifacts))?;
     let manifest = ManifestByMode::new(&manifest, &catalog, &request);
@@ -42,7 +47,7 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
             }
             print(&matches_text(&matches.matches, args.set.verbose))?;
             if let Some(note) = any_depth_hint(&explainer, &args.path, matches.matches.len()) {
-                ui::tell(&format!("note: {note}"));
+                ui::print_message(&format!("note: {note}"));
             }
             Ok(())
         }

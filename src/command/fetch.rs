@@ -26,7 +26,7 @@ pub fn run(args: &FetchArgs) -> Result<(), Failure> {
         windows_families,
         ..Request::default()
     };
-    let asked = artifacts::Asked {
+    let options = artifacts::ArtifactOptions {
         place: args.url.as_ref().map(|url| Path::new(url.reveal())),
         store: args.store.as_deref(),
         args: &args.artifacts,
@@ -35,19 +35,19 @@ pub fn run(args: &FetchArgs) -> Result<(), Failure> {
         system: args.system,
         verbose: false,
     };
-    let run = artifacts::run(asked)?.ok_or_else(|| not_an_address(args))?;
-    let demands = artifacts::demands(asked)?;
-    let selection = artifacts::select(&run, asked, &demands)?;
+    let run = artifacts::run(options)?.ok_or_else(|| not_an_address(args))?;
+    let demands = artifacts::demands(options)?;
+    let selection = artifacts::select(&run, options, &demands)?;
     if args.dry_run {
-        tell(args, &FetchPlan::new(&run.address, &selection, &demands))?;
+        print_plan(args, &FetchPlan::new(&run.address, &selection, &demands))?;
         return artifacts::check(&selection, &demands);
     }
     artifacts::check(&selection, &demands)?;
     let Some(dir) = &args.output else { return Ok(()) };
-    let fetched = fetched(asked, dir, &selection, &demands, &selection.archives(&run.bucket))?;
-    let archives: Vec<_> = fetched.iter().map(|fetched| &fetched.taken).collect();
+    let fetched = fetched(options, dir, &selection, &demands, &selection.archives(&run.bucket))?;
+    let archives: Vec<_> = fetched.iter().map(|fetched| &fetched.archive).collect();
     let bare: Vec<&str> =
-        archives.iter().filter(|t| !t.vouched).map(|t| t.archive.key.as_str()).collect();
+        archives.iter().filter(|a| !a.is_verified).map(|a| a.locked.key.as_str()).collect();
     if !bare.is_empty() {
         ui::show_problems(&unchecked(&bare, false).into());
     }
@@ -69,7 +69,7 @@ fn not_an_address(args: &FetchArgs) -> Problem {
     problem.help("begin with s3://, gs://, az://, https:// or file://; a directory needs no fetch")
 }
 
-fn tell(args: &FetchArgs, plan: &FetchPlan) -> Result<(), Failure> {
+fn print_plan(args: &FetchArgs, plan: &FetchPlan) -> Result<(), Failure> {
     if !args.json {
         return print(&ui::fetch_plan_text(plan));
     }
@@ -79,7 +79,7 @@ fn tell(args: &FetchArgs, plan: &FetchPlan) -> Result<(), Failure> {
 }
 
 fn fetched(
-    asked: artifacts::Asked<'_>,
+    options: artifacts::ArtifactOptions<'_>,
     dir: &Path,
     selection: &Selection,
     demands: &Demands,
@@ -88,10 +88,10 @@ fn fetched(
     fs::create_dir_all(dir).map_err(|e| environment(e.to_string()))?;
     check_others(dir, selection)?;
     fetch::check_room(archives, dir).map_err(Failure::Environment)?;
-    let done = artifacts::with_progress(archives, asked, |archives| {
+    let fetched = artifacts::with_progress(archives, options, |archives| {
         fetch::download(&archives, dir, demands)
     })?;
-    Ok(done?)
+    Ok(fetched?)
 }
 
 /// Refuses a directory with other artifacts: a build would take them too.

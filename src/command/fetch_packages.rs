@@ -24,31 +24,31 @@ pub fn run(args: &FetchPackagesArgs) -> Result<(), Failure> {
         return print(&format!("{list}{} would be fetched\n", counted(files.len(), "file")));
     };
     fs::create_dir_all(dir).map_err(|error| environment(error.to_string()))?;
-    ui::tell_at_end("fetched files stay; run the same command again for the rest");
-    let done = inputs::pool(Some(args.jobs))?.install(|| fetch_pinned(&files, dir))?;
+    ui::set_end_message("fetched files stay; run the same command again for the rest");
+    let arrivals = inputs::pool(Some(args.jobs))?.install(|| fetch_pinned(&files, dir))?;
     let mut warnings = Problems::new();
-    done.iter().filter_map(|arrival| arrival.warning.clone()).for_each(|w| warnings.push(w));
+    arrivals.iter().filter_map(|arrival| arrival.warning.clone()).for_each(|w| warnings.push(w));
     ui::show_problems(&warnings);
-    let list = files.iter().zip(&done).map(|(file, arrival)| match arrival.way {
+    let list = files.iter().zip(&arrivals).map(|(file, arrival)| match arrival.way {
         Way::Kept => line("same", file.size, file),
         Way::Whole => line("fetch", Some(arrival.bytes), file),
         Way::Patch => line("patch", Some(arrival.bytes), file),
     });
     let list: String = if ui::quiet() { String::new() } else { list.collect() };
-    print(&format!("{list}{}\n", summary(&done)))
+    print(&format!("{list}{}\n", summary(&arrivals)))
 }
 
-fn summary(done: &[Arrival]) -> String {
-    let by_way = |way: Way| done.iter().filter(move |arrival| arrival.way == way);
-    let bytes = |way: Way| by_way(way).map(|arrival| arrival.bytes).sum::<u64>();
-    let (unchanged, patches) = (by_way(Way::Kept).count(), bytes(Way::Patch));
-    let by_patches = if by_way(Way::Patch).count() == 0 {
+fn summary(arrivals: &[Arrival]) -> String {
+    let of_way = |way: Way| arrivals.iter().filter(move |arrival| arrival.way == way);
+    let bytes = |way: Way| of_way(way).map(|arrival| arrival.bytes).sum::<u64>();
+    let (unchanged, patches) = (of_way(Way::Kept).count(), bytes(Way::Patch));
+    let by_patches = if of_way(Way::Patch).count() == 0 {
         String::new()
     } else {
         let total = human_size(bytes(Way::Whole) + patches);
         format!("; {total}, of which {} by patches", human_size(patches))
     };
-    let new = counted(done.len() - unchanged, "file");
+    let new = counted(arrivals.len() - unchanged, "file");
     format!("{new} fetched, {unchanged} unchanged{by_patches}")
 }
 

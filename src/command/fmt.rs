@@ -57,7 +57,7 @@ fn format(file: PathBuf, source: Source, read: &mut Vec<Formatted>) -> Result<()
     Ok(())
 }
 
-/// Reads the files of the manifest in a directory, each followed by those that it includes.
+/// Reads the files of the manifest in a directory, each followed by its included files.
 fn of_manifest(
     directory: &Path,
     read: &mut Vec<Formatted>,

@@ -16,7 +16,7 @@ use super::{Failure, environment};
 use crate::ui;
 
 pub fn for_command<'g>(command: Command, manifest: &'g Manifest, allowed: &'g [Code]) -> Gate<'g> {
-    Gate { command, manifest, allowed, told: &warn }
+    Gate { command, manifest, allowed, on_allowed: &warn }
 }
 
 pub fn warn(allowed: &[Finding]) {

@@ -10,7 +10,7 @@ use base::source::{Code, Problem};
 use base::text::{counted, with_causes};
 use build::assemble::{self, AssembleError, Assembled, Promised};
 use build::execute;
-use record::provenance::{Made, Part};
+use record::provenance::{FilesOrigin, Part};
 use record::recorded::RecordError;
 use wheel::archive::variants;
 
@@ -22,18 +22,18 @@ pub fn run(args: &MergeArgs) -> Result<(), Failure> {
     args.dirs.iter().try_for_each(|dir| repaired(dir))?;
     let manifest = inputs::manifest::read_without_messages(args.manifest.as_deref())?;
     let gate = gate::for_command(check::Command::Merge, &manifest, &args.allow.allow);
-    let done = match &args.source_commit {
+    let assembled = match &args.source_commit {
         None => {
             let promised = args.plan.as_deref().map(promised).transpose()?;
             assemble::assemble(&args.dirs, promised.as_ref(), &args.output, &gate)
         }
         Some(commit) => {
-            let made = Made { of: commit.clone(), run: inputs::run()? };
-            assemble::assemble_finished(&args.dirs, &made, &args.output, &gate)
+            let origin = FilesOrigin { commit: commit.clone(), run: inputs::run()? };
+            assemble::assemble_finished(&args.dirs, &origin, &args.output, &gate)
         }
     };
-    let done = done.map_err(|e| failure(&e))?;
-    print(&summary(args, &done))
+    let assembled = assembled.map_err(|e| failure(&e))?;
+    print(&summary(args, &assembled))
 }
 
 fn promised(file: &Path) -> Result<Promised, Failure> {
@@ -60,17 +60,17 @@ fn promised(file: &Path) -> Result<Promised, Failure> {
     })
 }
 
-fn summary(args: &MergeArgs, done: &Assembled) -> String {
-    let mut text = made(&done.packages, &done.removed, "build");
+fn summary(args: &MergeArgs, assembled: &Assembled) -> String {
+    let mut text = made(&assembled.packages, &assembled.removed, "build");
     let (finished, commit) =
         args.source_commit.as_ref().map_or((false, ""), |commit| (true, commit.as_str()));
     let _ = writeln!(
         text,
         "{} of {} in {}, with {}",
-        counted(done.packages.len(), if finished { "file" } else { "package" }),
+        counted(assembled.packages.len(), if finished { "file" } else { "package" }),
         if finished { format!("commit {commit:.12}") } else { counted(args.dirs.len(), "build") },
         args.output.display(),
-        counted(done.statements, "provenance statement"),
+        counted(assembled.statements, "provenance statement"),
     );
     text
 }

@@ -31,7 +31,7 @@ pub fn run(args: &MirrorArgs) -> Result<(), Failure> {
         )));
     }
     if !args.dry_run {
-        ui::tell_at_end("written pages stay; run the same command again for the rest");
+        ui::set_end_message("written pages stay; run the same command again for the rest");
     }
     let report = |step: &Step| {
         if let Step::Page { key, .. } = step
@@ -40,12 +40,11 @@ pub fn run(args: &MirrorArgs) -> Result<(), Failure> {
             let _ = print(&format!("page  {key}\n"));
         }
     };
-    let done =
+    let Mirrored { projects, packages, pages, removed } =
         publish::mirror(&*source, &*dest, &mirror, &report).map_err(|error| failure(&error))?;
-    let Mirrored { projects, packages, pages, removed } = done;
-    let would = if args.dry_run { "would be " } else { "" };
+    let would_be = if args.dry_run { "would be " } else { "" };
     print(&format!(
-        "{} of {}; {} {would}written, {removed} {would}removed\n",
+        "{} of {}; {} {would_be}written, {removed} {would_be}removed\n",
         counted(packages, "package"),
         counted(projects, "project"),
         counted(pages, "page")

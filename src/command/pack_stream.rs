@@ -10,8 +10,8 @@ use super::{Failure, environment};
 use crate::cli::PackStreamArgs;
 
 pub fn run(args: &PackStreamArgs) -> Result<(), Failure> {
-    let done = pack_stream(&args.settings, Path::new("content"), Path::new("stream"));
-    done.map_err(|error| match &error {
+    let result = pack_stream(&args.settings, Path::new("content"), Path::new("stream"));
+    result.map_err(|error| match &error {
         PackStreamError::Settings { known, .. } => {
             let help = format!("it packs with `{}`", known.join("`, `"));
             Problem::usage(Code::Environment, error.to_string()).help(help).into()

@@ -11,7 +11,7 @@ use super::{Failure, contract, environment, not_executed, print, print_exact};
 use crate::cli::{PlanArgs, PlanFormat};
 use crate::inputs::{
     self,
-    artifacts::{self, Asked},
+    artifacts::{self, ArtifactOptions},
 };
 
 pub fn run(args: &PlanArgs) -> Result<(), Failure> {
@@ -22,7 +22,7 @@ pub fn run(args: &PlanArgs) -> Result<(), Failure> {
     let plan = inputs::pool(args.set.threads.jobs)?.install(|| make_plan(args))?;
     if let Some(destination) = destination {
         let contracts = review::contract::contracts(&plan);
-        return contract::tell(&contracts, &destination, args.json, args.contract.check);
+        return contract::write_or_check(&contracts, &destination, args.json, args.contract.check);
     }
     match format {
         PlanFormat::Text => print(&review::summary_text(&plan, args.set.verbose)),
@@ -35,7 +35,7 @@ pub fn run(args: &PlanArgs) -> Result<(), Failure> {
             print_exact(&(json + "\n"))
         }
         PlanFormat::Shards => {
-            let json = serde_json::to_string(&review::shares(&plan, max_jobs.into()))
+            let json = serde_json::to_string(&review::shards(&plan, max_jobs.into()))
                 .map_err(|e| environment(format!("cannot write the shards as JSON: {e}")))?;
             print_exact(&(json + "\n"))
         }
@@ -46,15 +46,16 @@ fn make_plan(args: &PlanArgs) -> Result<Plan, Failure> {
     let manifest = inputs::manifest::read(args.set.manifest.as_deref())?;
     let request = inputs::request(&manifest, &args.set)?;
     let verbose = args.set.verbose;
-    let asked = Asked::new(&args.catalog, &args.artifacts, &manifest, &request, verbose);
+    let options =
+        ArtifactOptions::new(&args.catalog, &args.artifacts, &manifest, &request, verbose);
     if let Some(place) = &args.since.since {
-        return plan_since(args, (&manifest, &request), asked, place);
+        return plan_since(args, (&manifest, &request), options, place);
     }
     if !args.estimate {
-        let catalog = inputs::catalog(args.catalog.catalog.as_deref(), asked)?;
+        let catalog = inputs::catalog(args.catalog.catalog.as_deref(), options)?;
         return inputs::plan(&manifest, &catalog, &request, verbose);
     }
-    let (catalog, source) = artifacts::scan(asked)?;
+    let (catalog, source) = artifacts::scan(options)?;
     add_estimates(args, inputs::plan(&manifest, &catalog, &request, verbose)?, &*source)
 }
 
@@ -74,7 +75,7 @@ fn add_estimates(args: &PlanArgs, mut plan: Plan, source: &dyn Source) -> Result
 fn plan_since(
     args: &PlanArgs,
     (manifest, request): (&Manifest, &Request),
-    asked: Asked<'_>,
+    options: ArtifactOptions<'_>,
     place: &str,
 ) -> Result<Plan, Failure> {
     if args.catalog.catalog.is_some() {
@@ -83,11 +84,11 @@ fn plan_since(
             .help("give --artifact-dir or --store in place of --catalog")
             .into());
     }
-    let (catalog, source) = artifacts::scan(asked)?;
+    let (catalog, source) = artifacts::scan(options)?;
     let digests = Digests::new(inputs::cache::look());
     let set = Set { place, manifest, catalog: &catalog, request, digests: &digests };
     let decided = set.decide(&set.whole()?, &*source)?;
-    let mut plan = inputs::plan(manifest, &catalog, &decided.request, asked.verbose)?;
+    let mut plan = inputs::plan(manifest, &catalog, &decided.request, options.verbose)?;
     decided.complete(&mut plan);
     add_estimates(args, plan, &*source)
 }

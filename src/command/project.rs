@@ -54,7 +54,7 @@ fn listed(args: &CheckoutArgs, clone: bool) -> Result<(), Failure> {
 
 fn cloned(checkout: &CheckoutState, args: &CheckoutArgs) -> Result<(), Box<Problem>> {
     if !checkout.is_pending {
-        ui::tell(&format!("{}: cloning", checkout.directory));
+        ui::print_message(&format!("{}: cloning", checkout.directory));
         clone(checkout, args)?;
     }
     initialized(checkout, args)
@@ -90,7 +90,7 @@ fn initialized(checkout: &CheckoutState, args: &CheckoutArgs) -> Result<(), Box<
     let directory = &checkout.directory;
     let needed = checkout.init.as_ref().filter(|_| checkout.needs_program(&args.sources));
     let Some(program) = needed else { return Ok(()) };
-    ui::tell(&format!("{directory}: running {program}"));
+    ui::print_message(&format!("{directory}: running {program}"));
     let reason = match checkout.initialize(&args.sources) {
         Ok(None) => return Ok(()),
         Ok(Some(reason)) => reason,

@@ -12,12 +12,12 @@ use crate::cli::PromoteArgs;
 use crate::{inputs, ui};
 
 pub fn run(args: &PromoteArgs) -> Result<(), Failure> {
-    let kept = kept_targets(args)?;
+    let targets = kept_targets(args)?;
     let sources = inputs::manifest::sources(args.making.manifest.as_deref())?;
     ui::show_manifest_name(inputs::manifest::label(&sources.0));
     let manifest = inputs::manifest::decode(&sources)?;
     repaired(&args.dir)?;
-    let promotion = promote::plan(&args.dir, &manifest, &args.to, &kept);
+    let promotion = promote::plan(&args.dir, &manifest, &args.to, &targets);
     let promotion = promotion.map_err(|error| failure(&error, args))?;
     for target in &promotion.absent {
         let message = format!("no package for the target `{target}`");
@@ -30,14 +30,14 @@ pub fn run(args: &PromoteArgs) -> Result<(), Failure> {
             let threads = inputs::pool(args.making.threads.jobs)?.current_num_threads();
             let gate = gate::for_command(check::Command::Edit, &manifest, &args.making.allow.allow);
             let run = inputs::run()?;
-            let done = promotion.write(dest, run, threads, &gate);
-            let done = done.map_err(|error| failure(&error, args))?;
+            let packages = promotion.write(dest, run, threads, &gate);
+            let packages = packages.map_err(|error| failure(&error, args))?;
             for package in promotion.packages.iter().filter(|package| package.is_rewritten_wheel())
             {
                 let mended = gate::mended(&package.from, &[dest.join(package.output.as_str())]);
                 ui::show_problems(&mended.map_err(|error| environment(with_causes(&error)))?);
             }
-            let text = made(&done.packages, &done.removed, "build");
+            let text = made(&packages.packages, &packages.removed, "build");
             print(&(text + &summary(&promotion, &format!(" in {}", dest.display()))))
         }
         _ => print(&(listed(&promotion) + &summary(&promotion, ", if written"))),

@@ -34,7 +34,9 @@ pub fn run(args: &PruneStoreArgs) -> Result<(), Failure> {
     };
     let bucket = published::open(&args.url, published::access(args.dry_run))?;
     if !args.dry_run {
-        ui::tell_at_end("removed packages stay removed; run the same command again for the rest");
+        ui::set_end_message(
+            "removed packages stay removed; run the same command again for the rest",
+        );
     }
     let report = |step: &PruneStep| {
         if args.dry_run || !ui::quiet() {
@@ -59,7 +61,7 @@ fn line(step: &PruneStep) -> String {
 
 fn summary(args: &PruneStoreArgs, pruned: &Pruned) -> String {
     let Pruned { removed, bytes, kept, pages, total } = pruned;
-    let done = if args.dry_run { "would be " } else { "" };
+    let would_be = if args.dry_run { "would be " } else { "" };
     let size = human_size(*bytes);
     let half = if args.dry_run && !args.yes && publish::is_more_than_half(*removed, *total) {
         format!("{removed} of {total} packages are more than half: remove them with --yes\n")
@@ -67,7 +69,7 @@ fn summary(args: &PruneStoreArgs, pruned: &Pruned) -> String {
         String::new()
     };
     format!(
-        "{removed} {done}removed, {size}; {kept} too old and kept; {} {done}written\n{half}",
+        "{removed} {would_be}removed, {size}; {kept} too old and kept; {} {would_be}written\n{half}",
         counted(*pages, "page")
     )
 }

@@ -58,7 +58,7 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
     }
     let bucket = open(&args.url, access(args.dry_run))?;
     if !args.dry_run {
-        ui::tell_at_end("uploaded packages stay; run the same command again for the rest");
+        ui::set_end_message("uploaded packages stay; run the same command again for the rest");
     }
     let report = |step: &Step| {
         if args.dry_run || !ui::quiet() {
@@ -221,10 +221,10 @@ fn line(step: &Step) -> String {
 
 fn summary_text(args: &PublishArgs, summary: &Summary) -> String {
     let Summary { uploaded, bytes, same, pages, .. } = summary;
-    let done = if args.dry_run { "would be " } else { "" };
+    let would_be = if args.dry_run { "would be " } else { "" };
     let size = human_size(*bytes);
     format!(
-        "{uploaded} {done}uploaded, {size}; {same} unchanged; {} {done}written\n",
+        "{uploaded} {would_be}uploaded, {size}; {same} unchanged; {} {would_be}written\n",
         counted(*pages, "page")
     )
 }

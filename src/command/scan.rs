@@ -17,7 +17,7 @@ pub fn run(args: &ScanArgs) -> Result<(), Failure> {
             .as_ref()
             .map(|_| inputs::manifest::read_without_messages(named))
             .transpose()?;
-        artifacts::scan(artifacts::Asked {
+        artifacts::scan(artifacts::ArtifactOptions {
             place: args.artifact_dir.as_deref(),
             store: args.store.as_deref(),
             args: &args.artifacts,

@@ -40,8 +40,8 @@ pub fn run(args: &SplitArgs) -> Result<(), Failure> {
     };
     repaired(place)?;
     let gate = gate::for_command(check::Command::Edit, &manifest, &args.making.allow.allow);
-    let done = split.write(place, inputs::run()?, &request, &gate);
-    let done = done.map_err(|error| failure(error, args))?;
+    let packages = split.write(place, inputs::run()?, &request, &gate);
+    let packages = packages.map_err(|error| failure(error, args))?;
     for division in &split.divisions {
         let new: Vec<PathBuf> =
             division.parts.iter().map(|part| place.join(part.output.as_str())).collect();
@@ -51,7 +51,7 @@ pub fn run(args: &SplitArgs) -> Result<(), Failure> {
     let (text, end) = if args.dry_run {
         (String::new(), ", if written".to_owned())
     } else {
-        (made(&done.packages, &done.removed, "run"), format!(" in {}", place.display()))
+        (made(&packages.packages, &packages.removed, "run"), format!(" in {}", place.display()))
     };
     print(&(text + &summary(&split.divisions, &end) + &sizes(&split.divisions, place)?))
 }

@@ -44,17 +44,17 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
     let (packages, findings, untried) = inputs::pool(args.threads.jobs)?
         .install(|| checked(&system, &targets, &arguments, plan.as_ref()))?;
     let mut judged = Judged::new(&manifest, &packages, findings);
-    let (allowed, rest) = report::let_through(judged.kept, &args.allow.allow);
-    judged.kept = rest;
+    let (allowed, rest) = report::let_through(judged.findings, &args.allow.allow);
+    judged.findings = rest;
     let shown = if args.verbose { Shown::All } else { Shown::Few };
     if args.verbose {
         ui::show_problems(&judged.notes());
     }
     ui::show_problems(&untried);
     ui::show_problems(&judged.idle);
-    ui::show_problems(&report::problems(&judged.kept, shown));
+    ui::show_problems(&report::problems(&judged.findings, shown));
     ui::show_problems(&report::allowed(&allowed, shown));
-    judged.kept.extend(
+    judged.findings.extend(
         allowed.into_iter().map(|finding| Finding { severity: Severity::Warning, ..finding }),
     );
     if args.json {
@@ -62,7 +62,7 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
     } else {
         print(&table::text(&packages, &judged))?;
     }
-    let fine = judged.kept.iter().all(|finding| finding.severity != Severity::Error);
+    let fine = judged.findings.iter().all(|finding| finding.severity != Severity::Error);
     if fine { Ok(()) } else { Err(Failure::Reported) }
 }
 
@@ -81,7 +81,7 @@ pub fn of_plan(
     let set = system.set(&targets, read);
     let mut findings = judge(&set, Command::Edit);
     findings.extend(as_planned(&arguments, plan, &findings)?);
-    let mut findings = Judged::new(manifest, &set.packages, findings).kept;
+    let mut findings = Judged::new(manifest, &set.packages, findings).findings;
     findings.retain(|finding| finding.severity == Severity::Error);
     Ok(findings)
 }

@@ -6,8 +6,8 @@ use base::event::{Event, Reporter};
 use base::names::System;
 use base::source::{Code, Problem, Problems, nearest};
 use catalog::{
-    self, Catalog, Demands, Directory, Lock, Locked, Origin, Packed, Source, Taken, Wanted,
-    archive_of, unchecked,
+    self, Catalog, Demands, Directory, Lock, Locked, Packed, ReadArchive, Source, SourcePath,
+    Wanted, archive_of, unchecked,
 };
 use index::fetch::{RemoteArchive, Selection};
 use index::store::{self, Access, Bucket, ErrorKind, StoreError};
@@ -23,8 +23,9 @@ use crate::ui;
 /// Lock file of `--locked` without `--lock`.
 const LOCK: &str = "rockpack.lock";
 
+/// Place of artifacts, and options and lines that select among them.
 #[derive(Clone, Copy)]
-pub struct Asked<'a> {
+pub struct ArtifactOptions<'a> {
     /// A directory, or the address of a run.
     pub place: Option<&'a Path>,
     pub store: Option<&'a str>,
@@ -38,7 +39,7 @@ pub struct Asked<'a> {
     pub verbose: bool,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> ArtifactOptions<'a> {
     pub fn new(
         catalog: &'a CatalogArgs,
         args: &'a ArtifactArgs,
@@ -73,46 +74,46 @@ pub struct Run {
     pub address: String,
 }
 
-pub fn scan(asked: Asked<'_>) -> Result<(Catalog, Box<dyn Source>), Failure> {
-    let demands = demands(asked)?;
-    let directory = match run(asked)? {
-        Some(run) => unpacked(&run, asked, &demands, None)?,
-        None => local(asked.place, &demands, None)?,
+pub fn scan(options: ArtifactOptions<'_>) -> Result<(Catalog, Box<dyn Source>), Failure> {
+    let demands = demands(options)?;
+    let directory = match run(options)? {
+        Some(run) => unpacked(&run, options, &demands, None)?,
+        None => local(options.place, &demands, None)?,
     };
-    let source = concluded(asked, &demands, directory)?;
+    let source = concluded(options, &demands, directory)?;
     let catalog = catalog::read(&*source)?;
-    if asked.verbose {
+    if options.verbose {
         ui::show_absent_bases(&catalog);
     }
     Ok((catalog, source))
 }
 
-/// Reads only the files that a plan takes.
-/// Fails if a file contradicts the catalog.
+/// Opens artifacts, and reads only the files that a plan takes. Fails if a file contradicts the
+/// catalog.
 pub fn planned(
-    asked: Asked<'_>,
+    options: ArtifactOptions<'_>,
     catalog: &Catalog,
     plan: &Plan,
 ) -> Result<Box<dyn Source>, Failure> {
-    let demands = demands(asked)?;
-    let files: Vec<&Origin> = plan.sources().collect();
-    let needed = Wanted::of(catalog, files.iter().copied());
-    let directory = match run(asked)? {
-        Some(run) => unpacked(&run, asked, &demands, Some(&needed))?,
-        None => local(asked.place, &demands, Some(&needed))?,
+    let demands = demands(options)?;
+    let files: Vec<&SourcePath> = plan.sources().collect();
+    let needed = Wanted::with_sizes(catalog, files.iter().copied());
+    let directory = match run(options)? {
+        Some(run) => unpacked(&run, options, &demands, Some(&needed))?,
+        None => local(options.place, &demands, Some(&needed))?,
     };
-    let source = concluded(asked, &demands, directory)?;
+    let source = concluded(options, &demands, directory)?;
     catalog::confirm(&*source, catalog, files)?;
     Ok(source)
 }
 
 fn concluded(
-    asked: Asked<'_>,
+    options: ArtifactOptions<'_>,
     demands: &Demands,
     directory: Directory,
 ) -> Result<Box<dyn Source>, Failure> {
     ui::show_problems(&directory.warnings());
-    conclude(&asked.args.demands, demands, &directory)?;
+    conclude(&options.args.demands, demands, &directory)?;
     Ok(Box::new(directory))
 }
 
@@ -146,11 +147,11 @@ pub fn directory(dir: Option<&Path>) -> Result<&Path, Failure> {
 
 fn unpacked(
     run: &Run,
-    asked: Asked<'_>,
+    options: ArtifactOptions<'_>,
     demands: &Demands,
     needed: Option<&Wanted>,
 ) -> Result<Directory, Failure> {
-    let selection = select(run, asked, demands)?;
+    let selection = select(run, options, demands)?;
     check(&selection, demands)?;
     let is_wanted = |archive: &RemoteArchive| {
         let id = archive_of(archive.key());
@@ -158,37 +159,42 @@ fn unpacked(
     };
     let mut archives = selection.archives(&run.bucket);
     archives.retain(is_wanted);
-    let done = with_progress(&archives, asked, |archives| {
+    let directory = with_progress(&archives, options, |archives| {
         let packed = archives.into_iter().map(|archive| Box::new(archive) as Box<dyn Packed>);
         Directory::unpack(&packed.collect::<Vec<_>>(), demands, needed)
     })?;
-    Ok(done?)
+    Ok(directory?)
 }
 
 pub fn with_progress<T: Send>(
     archives: &[RemoteArchive],
-    asked: Asked<'_>,
+    options: ArtifactOptions<'_>,
     work: impl FnOnce(Vec<RemoteArchive>) -> T + Send,
 ) -> Result<T, Problem> {
-    let pool = pool(asked.downloads())?;
+    let pool = pool(options.downloads())?;
     let progress = Arc::new(ui::Progress::new(false));
     let bytes = archives.iter().map(RemoteArchive::size).sum();
     progress.report(Event::FetchStarted { archives: archives.len(), bytes });
-    let heard = archives.iter().map(|archive| archive.clone().heard_by(progress.clone())).collect();
-    let done = pool.install(|| work(heard));
+    let reported =
+        archives.iter().map(|archive| archive.clone().heard_by(progress.clone())).collect();
+    let result = pool.install(|| work(reported));
     progress.clear();
-    Ok(done)
+    Ok(result)
 }
 
 /// Fails if the store has no archive.
-pub fn select(run: &Run, asked: Asked<'_>, demands: &Demands) -> Result<Selection, Failure> {
+pub fn select(
+    run: &Run,
+    options: ArtifactOptions<'_>,
+    demands: &Demands,
+) -> Result<Selection, Failure> {
     let bucket = &*run.bucket;
-    let selection = match asked.manifest.zip(asked.request) {
+    let selection = match options.manifest.zip(options.request) {
         Some((manifest, request)) => {
             let request = Request { system: request.system.or(system_of(run)), ..request.clone() };
             let locked: Vec<&str> = demands.lock.iter().flat_map(Locked::needed).collect();
             // Without a list, each key is requested.
-            let pool = pool(asked.downloads())?;
+            let pool = pool(options.downloads())?;
             let requested = Requested { manifest, request: &request };
             pool.install(|| Selection::of_run(bucket, &requested, &locked))
         }
@@ -232,30 +238,30 @@ pub fn check(selection: &Selection, demands: &Demands) -> Result<(), Failure> {
 }
 
 /// Opens the run; returns `None` for a directory of this machine.
-pub fn run(asked: Asked<'_>) -> Result<Option<Run>, Failure> {
-    let address = match (asked.store, asked.place.and_then(Path::to_str)) {
-        (Some(name), _) => of_store(asked, name)?,
+pub fn run(options: ArtifactOptions<'_>) -> Result<Option<Run>, Failure> {
+    let address = match (options.store, options.place.and_then(Path::to_str)) {
+        (Some(name), _) => of_store(options, name)?,
         (None, Some(address)) if store::is_url(address) => address.to_owned(),
         (None, _) => return Ok(None),
     };
-    let access = if asked.rule().is_some_and(|rule| rule.unsigned) {
+    let access = if options.rule().is_some_and(|rule| rule.unsigned) {
         Access::Anonymous
     } else {
         Access::Any
     };
     let listener = ui::events::listener();
-    let options = store::Options { listener, access, ..store::Options::default() };
-    let bucket = store::open(&address, &options).map_err(|error| failed(&error, &address))?;
+    let store_options = store::Options { listener, access, ..store::Options::default() };
+    let bucket = store::open(&address, &store_options).map_err(|error| failed(&error, &address))?;
     Ok(Some(Run { bucket: bucket.into(), address }))
 }
 
-fn of_store(asked: Asked<'_>, name: &str) -> Result<String, Failure> {
-    let stores = asked.manifest.map(|manifest| &*manifest.stores).unwrap_or_default();
-    let rule = asked.rule().ok_or_else(|| unknown(name, stores))?;
+fn of_store(options: ArtifactOptions<'_>, name: &str) -> Result<String, Failure> {
+    let stores = options.manifest.map(|manifest| &*manifest.stores).unwrap_or_default();
+    let rule = options.rule().ok_or_else(|| unknown(name, stores))?;
     let run = RunName {
-        run: asked.args.run.as_deref().unwrap_or_default(),
-        system: asked.system.unwrap_or(System::Linux),
-        external: asked.args.external.as_deref(),
+        run: options.args.run.as_deref().unwrap_or_default(),
+        system: options.system.unwrap_or(System::Linux),
+        external: options.args.external.as_deref(),
     };
     let address = rule.url.of_run(run).map_err(|e| {
         Problem::usage(Code::Environment, format!("--run, --external: {e}"))
@@ -290,8 +296,8 @@ fn failed(error: &StoreError, address: &str) -> Failure {
 }
 
 /// Fails if the lock file does not exist with `--locked`.
-pub fn demands(asked: Asked<'_>) -> Result<Demands, Failure> {
-    let args = &asked.args.demands;
+pub fn demands(options: ArtifactOptions<'_>) -> Result<Demands, Failure> {
+    let args = &options.args.demands;
     let file = lock_file(args);
     let lock = match file.as_deref().map(Lock::load) {
         None => None,
@@ -311,20 +317,21 @@ pub fn demands(asked: Asked<'_>) -> Result<Demands, Failure> {
     };
     let name = file.map(|file| file.display().to_string()).unwrap_or_default();
     let lock = lock.map(|lock| {
-        let spare = spare(&lock, asked);
+        let spare = spare(&lock, options);
         Locked { file: name, lock, exact: args.locked, spare }
     });
-    let checksums = asked.rule().is_some_and(|rule| rule.require_checksums);
+    let checksums = options.rule().is_some_and(|rule| rule.require_checksums);
     Ok(Demands { checksums, lock })
 }
 
-fn spare(lock: &Lock, asked: Asked<'_>) -> BTreeSet<String> {
-    let Some((manifest, request)) = asked.manifest.zip(asked.request) else {
+fn spare(lock: &Lock, options: ArtifactOptions<'_>) -> BTreeSet<String> {
+    let Some((manifest, request)) = options.manifest.zip(options.request) else {
         return BTreeSet::new();
     };
     let ids: Vec<_> = lock.keys().filter_map(archive_of).collect();
     let needed = resolve::needed(manifest, &ids, request);
-    let is_spare = |key: &&str| archive_of(key).is_none_or(|id| !needed.taken.contains_key(&id));
+    let is_spare =
+        |key: &&str| archive_of(key).is_none_or(|id| !needed.artifacts.contains_key(&id));
     lock.keys().filter(is_spare).map(str::to_owned).collect()
 }
 
@@ -345,19 +352,19 @@ fn conclude(args: &DemandArgs, demands: &Demands, directory: &Directory) -> Resu
         }
         ui::show_problems(&Problem::warning(Code::NotAsLocked, message).help(help).into());
     }
-    write_lock(args, demands, directory.taken())
+    write_lock(args, demands, directory.archives())
 }
 
 /// Adds archives to the file of `--lock`, unless `--locked` is given.
 pub fn write_lock<'a>(
     args: &DemandArgs,
     demands: &Demands,
-    archives: impl IntoIterator<Item = &'a Taken>,
+    archives: impl IntoIterator<Item = &'a ReadArchive>,
 ) -> Result<(), Failure> {
     let Some(file) = args.lock.as_ref().filter(|_| !args.locked) else { return Ok(()) };
     let old = demands.lock.as_ref().map(|locked| &locked.lock);
     let mut lock = old.cloned().unwrap_or_default();
-    lock.extend(archives.into_iter().map(|archive| archive.archive.clone()));
+    lock.extend(archives.into_iter().map(|archive| archive.locked.clone()));
     if old == Some(&lock) {
         return Ok(());
     }

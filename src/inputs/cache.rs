@@ -62,7 +62,7 @@ pub fn warn(why: &str) {
 
 /// Warns of failures of the shared cache or the farm, which affect no package. Returns them as an
 /// error if the cache is `required`.
-pub fn tell_shared(shared: &Shared, required: bool) -> Option<Problem> {
+pub fn report_shared(shared: &Shared, required: bool) -> Option<Problem> {
     warn_of_damage(shared);
     let (text, help) = trouble(shared)?;
     if required {

@@ -13,8 +13,8 @@ const THREAD: u64 = 4_000_000;
 pub fn threads(jobs: Option<u16>) -> Result<Option<u16>, Problem> {
     let Some(memory) = variable(MEMORY, bytes)? else { return Ok(jobs) };
     let cores = || available_parallelism().map_or(1, NonZero::get);
-    let asked = jobs.unwrap_or_else(|| u16::try_from(cores()).unwrap_or(u16::MAX));
-    Ok(Some(fitting(asked, memory)))
+    let threads = jobs.unwrap_or_else(|| u16::try_from(cores()).unwrap_or(u16::MAX));
+    Ok(Some(fitting(threads, memory)))
 }
 
 fn fitting(threads: u16, memory: u64) -> u16 {

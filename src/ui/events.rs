@@ -207,16 +207,16 @@ mod tests {
     fn sums_progress_to_one_event_a_second() {
         let mut progress = BTreeMap::new();
         let path: RelPath = "dist/a.whl".parse().unwrap();
-        let mut written = Vec::new();
+        let mut sums = Vec::new();
         for millis in (0..3000).step_by(100) {
             let event = Event::Progress { path: path.clone(), bytes: 1 };
             let time = Duration::from_millis(millis);
             if let Some(Event::Progress { bytes, .. }) =
                 rare(&mut progress, &event, time).as_deref()
             {
-                written.push(*bytes);
+                sums.push(*bytes);
             }
         }
-        assert_eq!(written, [11, 10]);
+        assert_eq!(sums, [11, 10]);
     }
 }

@@ -60,13 +60,13 @@ fn unneeded(plan: &FetchPlan, reason: UnneededReason, text: &mut String) {
 
 /// Returns lines of at most `width` columns, if names permit.
 pub fn fetched_table(fetched: &[Fetched], width: usize) -> String {
-    let key = |fetched: &Fetched| fetched.taken.archive.key.chars().count();
+    let key = |fetched: &Fetched| fetched.archive.locked.key.chars().count();
     let longest = fetched.iter().map(key).max().unwrap_or_default().max(7);
     let hashes = longest + 2 * 9 + HASH + 2 <= width;
     let mut table = Table::new([Column::left(), Column::right().of(8), Column::right().of(7)]);
     table.row(["archive", "size", "time"].into_iter().chain(hashes.then_some("sha256")));
     for fetched in fetched {
-        let archive = &fetched.taken.archive;
+        let archive = &fetched.archive.locked;
         let took = if fetched.kept { "kept".to_owned() } else { seconds(fetched.took) };
         let size = human_size(archive.size);
         let hash = hashes.then(|| archive.sha256.to_string()[..HASH].to_owned());
@@ -76,7 +76,7 @@ pub fn fetched_table(fetched: &[Fetched], width: usize) -> String {
     let complete = fetched.iter().filter(|fetched| fetched.kept).count();
     let size = |complete: bool| {
         let these = fetched.iter().filter(move |fetched| fetched.kept == complete);
-        human_size(these.map(|fetched| fetched.taken.archive.size).sum())
+        human_size(these.map(|fetched| fetched.archive.locked.size).sum())
     };
     let new = counted(fetched.len() - complete, "archive");
     let _ = write!(text, "{new} of {} fetched", size(false));

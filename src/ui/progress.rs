@@ -13,7 +13,7 @@ use base::text::counted;
 use base::text::human_size;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{events, has_readers, in_locale, seconds, tell, width_of, write_stderr};
+use super::{events, has_readers, in_locale, print_message, seconds, width_of, write_stderr};
 
 mod state;
 
@@ -96,13 +96,13 @@ fn watch(watched: &Weak<Mutex<ProgressState>>) {
         std::thread::sleep(CHECK);
         let Some(shown) = watched.upgrade() else { return };
         if let Some(line) = shown.lock().unwrap_or_else(PoisonError::into_inner).stall() {
-            tell(&line);
+            print_message(&line);
         }
     }
 }
 
 /// Prints the state of the command, also with `--quiet`, because the user asked for it by a signal.
-pub fn tell_state() {
+pub fn print_state() {
     let mut text = latest().map_or_else(
         || {
             events::current_phase().map_or_else(
@@ -124,7 +124,7 @@ pub fn tell_state() {
 }
 
 /// Prints the finished and the unfinished packages of a failed build.
-pub fn tell_unfinished(outputs: &[RelPath], has_cache: bool) {
+pub fn print_unfinished(outputs: &[RelPath], has_cache: bool) {
     let Some(shown) = latest() else { return };
     let shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
     let is_finished = |path: &&RelPath| shown.state.is_finished(path);
@@ -137,7 +137,11 @@ pub fn tell_unfinished(outputs: &[RelPath], has_cache: bool) {
     } else {
         "without a cache, the next build packs them again"
     };
-    tell(&format!("finished: {}; {next}\nnot finished: {}", names(&finished), names(&unfinished)));
+    print_message(&format!(
+        "finished: {}; {next}\nnot finished: {}",
+        names(&finished),
+        names(&unfinished)
+    ));
 }
 
 /// Returns the finished packages of a stopped build, if a cache has them.
@@ -171,10 +175,13 @@ impl ProgressState {
     fn text(&self) -> String {
         let now = self.start.elapsed();
         let mut text = format!("rockpack: {}", self.state.line(LOG_WIDTH, now));
-        for (path, done, total, idle) in self.state.in_flight(now) {
-            let (done, total) = (human_size(done), human_size(total));
-            let _ =
-                write!(text, "\n  {path}: {done} of {total}, last progress {} ago", seconds(idle));
+        for (path, processed, total, idle) in self.state.in_flight(now) {
+            let (processed, total) = (human_size(processed), human_size(total));
+            let _ = write!(
+                text,
+                "\n  {path}: {processed} of {total}, last progress {} ago",
+                seconds(idle)
+            );
         }
         text
     }
@@ -199,17 +206,17 @@ impl Reporter for Progress {
                 bar.set_style(style(has_bar));
             }
             bar.set_length(shown.state.total());
-            bar.set_position(shown.state.done());
+            bar.set_position(shown.state.processed());
             // The last column stays empty: some terminals begin a line after it.
             let margin = if has_bar { BAR + 1 } else { 0 } + 1;
             let line = shown.state.line(width - margin, now);
             return bar.set_message(in_locale(&line).into_owned());
         }
         if let Some(line) = line_of(&event) {
-            tell(&line);
+            print_message(&line);
         } else if now.saturating_sub(shown.last_line) >= LOG_INTERVAL {
             shown.last_line = now;
-            tell(&shown.state.line(LOG_WIDTH, now));
+            print_message(&shown.state.line(LOG_WIDTH, now));
         }
     }
 }

@@ -8,28 +8,28 @@ use base::source::{Code, Place, Problem};
 use base::text::{Column, Table, counted, human_size};
 use projects::{Happened, NotMade, Outcome, Snapshot, TrialKind, Tried, Why};
 
-use super::{seconds, tell};
+use super::{print_message, seconds};
 
-pub fn tell_of(happened: &Happened) {
+pub fn print_event(happened: &Happened) {
     match happened {
         Happened::Resolving(0) => {}
         Happened::Resolving(count) => {
-            tell(&format!("requirements of {}", counted(*count, "project")));
+            print_message(&format!("requirements of {}", counted(*count, "project")));
         }
-        Happened::Started(name) => tell(&format!("{name}: started")),
+        Happened::Started(name) => print_message(&format!("{name}: started")),
         Happened::Finished(name, wheels, took) if wheels.is_empty() => {
-            tell(&format!("{name}: {}", seconds(*took)));
+            print_message(&format!("{name}: {}", seconds(*took)));
         }
         Happened::Finished(name, wheels, took) => {
-            tell(&format!("{name}: {}, {}", wheels.join(", "), seconds(*took)));
+            print_message(&format!("{name}: {}, {}", wheels.join(", "), seconds(*took)));
         }
-        Happened::Elsewhere(directory) => tell(&format!(
+        Happened::Elsewhere(directory) => print_message(&format!(
             "note: other builds have the usual directory, so that projects are built in {}, whose \
              path some build systems store: the bytes can differ",
             directory.display()
         )),
-        Happened::Reused(name) => tell(&format!("{name}: unchanged")),
-        Happened::Failed(name) => tell(&format!("{name}: failed")),
+        Happened::Reused(name) => print_message(&format!("{name}: unchanged")),
+        Happened::Failed(name) => print_message(&format!("{name}: failed")),
     }
 }
 

@@ -142,10 +142,10 @@ fn narrower_contracts_are_losses_that_a_line_allows() {
         let first = diff.verdict();
         assert!(first.contains(expected), "{edits:?}\n{first}\n{:#?}", diff.losses);
         assert!(first.chars().count() <= WIDEST, "{first}");
-        assert!(diff.lost().count() > 0);
+        assert!(diff.unallowed_losses().count() > 0);
         let allowing = built_in.manifest(edits, "\nignore \"loss\" reason=\"agreed\"\n");
         let allowed = built_in.compare((&old, &plan), &allowing);
-        assert_eq!(allowed.lost().count(), 0, "{:#?}", allowed.losses);
+        assert_eq!(allowed.unallowed_losses().count(), 0, "{:#?}", allowed.losses);
         assert!(allowed.verdict().starts_with("nothing lost except"), "{}", allowed.verdict());
     }
 }
@@ -162,7 +162,9 @@ fn a_line_allows_only_the_loss_of_its_name() {
         let new = Case::new(&[core("bin/b"), line.to_owned()], entries);
         let (old_plan, new_plan) = (old.plan(), new.plan());
         let (old_side, new_side) = ((&old.manifest(), &old_plan), (&new.manifest(), &new_plan));
-        differ_with_allowances(old_side, new_side, &new.catalog, &new.request).lost().count()
+        differ_with_allowances(old_side, new_side, &new.catalog, &new.request)
+            .unallowed_losses()
+            .count()
     };
     assert_eq!(loss_count(""), 1);
     assert_eq!(loss_count("ignore \"loss\" package=\"core\" in=\"a\" reason=\"agreed\"\n"), 0);

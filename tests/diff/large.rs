@@ -38,7 +38,7 @@ fn plan(files: usize, packages: usize, edited: bool) -> Plan {
 fn member(package: usize, packages: usize, file: usize, edited: bool) -> Member {
     let owner = if edited && file % 10 == 3 { (package + 1) % packages } else { package };
     let directory = if edited && file % 10 == 4 { "kernels" } else { "library" };
-    let source = |path: &str| catalog::Origin {
+    let source = |path: &str| catalog::SourcePath {
         artifact: crate::planning::tree::id(&format!(
             "blas{}_lib_gfx906",
             if edited && file % 10 == 5 { "x" } else { "" }

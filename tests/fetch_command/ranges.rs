@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use base::identity::Identity;
 use base::names::RelPath;
 use base::source::Problems;
-use catalog::{self, Catalog, Demands, Directory, Lock, Locked, Origin, Packed, Source, Wanted};
+use catalog::{
+    self, Catalog, Demands, Directory, Lock, Locked, Packed, Source, SourcePath, Wanted,
+};
 use index::fetch::{RemoteArchive, Selection};
 use index::store::{self, Body, Bucket, Headers, Object, ObjectContent, StoreError, Written};
 
@@ -125,13 +127,13 @@ impl Run {
         bucket: &Arc<Counting>,
         demands: &Demands,
     ) -> Result<Vec<Identity>, Problems> {
-        let origin = |name: &&str| Origin {
+        let origin = |name: &&str| SourcePath {
             artifact: self.catalog.artifacts[0].id.clone(),
             base: "math/stage".parse().unwrap(),
             path: format!("lib/{name}").parse().unwrap(),
         };
-        let files: Vec<Origin> = names.iter().map(origin).collect();
-        let needed = Wanted::of(&self.catalog, &files);
+        let files: Vec<SourcePath> = names.iter().map(origin).collect();
+        let needed = Wanted::with_sizes(&self.catalog, &files);
         let run: Arc<dyn Bucket> = bucket.clone();
         let archives = Selection::all(&*run).unwrap().archives(&run);
         let packed =
@@ -146,7 +148,7 @@ impl Run {
             source.open().unwrap().read_exact_at(0, &mut bytes).unwrap();
             assert!(bytes == fs::read(expected).unwrap(), "{name}");
         }
-        let sum = &directory.taken()[0].archive;
+        let sum = &directory.archives()[0].locked;
         assert_eq!(sum.sha256.to_string(), sha256(self.path().join(KEY)).unwrap());
         assert_eq!(sum.size, self.size);
         Ok(files.iter().map(|file| directory.find(file).unwrap().identity().clone()).collect())

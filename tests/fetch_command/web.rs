@@ -150,7 +150,7 @@ fn retries_temporary_faults_and_names_the_key_of_lasting_ones() {
         fs::create_dir(&dest).unwrap();
         let archives = archives_at(&Server::start(run.clone(), trouble, 2));
         let fetched = fetch::download(&archives, &dest, &Demands::default()).unwrap();
-        assert_eq!(fetched[0].taken.archive.sha256.to_string(), whole, "{trouble:?}");
+        assert_eq!(fetched[0].archive.locked.sha256.to_string(), whole, "{trouble:?}");
         assert_eq!(sha256(dest.join(KEY)).unwrap(), whole, "{trouble:?}");
         fs::remove_dir_all(&dest).unwrap();
         fs::create_dir(&dest).unwrap();

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use catalog::{self, Origin, Source as _};
+use catalog::{self, Source as _, SourcePath};
 use tempfile::TempDir;
 use wheel::unpacking::{Rules, TarReader};
 
@@ -105,7 +105,7 @@ fn read(tar: &[u8], path: &str) -> Vec<u8> {
     let names: Vec<_> = artifact.entries.iter().map(|entry| entry.path.to_string()).collect();
     assert_eq!(names.last().map(|name| &**name), Some(path));
     let (artifact, base) = (artifact.id.clone(), "stage".parse().unwrap());
-    let file = tree.find(&Origin { artifact, base, path: path.parse().unwrap() }).unwrap();
+    let file = tree.find(&SourcePath { artifact, base, path: path.parse().unwrap() }).unwrap();
     let mut bytes = vec![0; usize::try_from(file.len()).unwrap()];
     file.open().unwrap().read_exact_at(0, &mut bytes).unwrap();
     bytes

@@ -139,7 +139,7 @@ fn the_same_bytes_of_the_same_archive_are_known_again() {
     let packed = zst(&Archive::with_manifest().file("stage/a", "bytes").file("stage/b", "").end());
     let dir = place("base_lib_generic.tar.zst", &packed);
     let other = place("base_lib_generic.tar.xz", b"");
-    let origin = |catalog: &Catalog, name: &str| catalog::Origin {
+    let origin = |catalog: &Catalog, name: &str| catalog::SourcePath {
         artifact: catalog.artifacts[0].id.clone(),
         base: "stage".parse().unwrap(),
         path: name.parse().unwrap(),

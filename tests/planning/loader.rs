@@ -7,7 +7,7 @@ use std::process::Command;
 
 use base::names::Compression;
 use base::source::Source;
-use catalog::{Catalog, Origin, scan};
+use catalog::{Catalog, SourcePath, scan};
 use manifest::Manifest;
 use plan::resolve::{Closure, Resolved};
 use plan::{Distribution, Form, Member, Metadata, Step};
@@ -103,7 +103,7 @@ fn distribution(catalog: &Catalog) -> Distribution {
     let members = entries.map(|entry| Member {
         path: entry.path.clone(),
         step: Step::Copy {
-            source: Origin {
+            source: SourcePath {
                 artifact: artifact.id.clone(),
                 base: entry.base.clone(),
                 path: entry.path.clone(),

@@ -19,7 +19,7 @@ fn case() -> Case {
 }
 
 fn shares(case: &Case, most: usize) -> Vec<String> {
-    let shares = review::shares(&case.plan_and_warnings().0, most);
+    let shares = review::shards(&case.plan_and_warnings().0, most);
     let json = serde_json::to_value(shares).unwrap();
     let words = |share: &serde_json::Value| {
         let archives: Vec<&str> =
@@ -65,7 +65,7 @@ fn packages_of_one_name_stay_together() {
         other.directory = directory.parse().unwrap();
         plan.distributions.push(other);
     }
-    let jobs = serde_json::to_value(review::shares(&plan, 9)).unwrap();
+    let jobs = serde_json::to_value(review::shards(&plan, 9)).unwrap();
     let jobs = jobs["include"].as_array().unwrap().clone();
     assert_eq!(jobs.len(), 5);
     let of_core = |job: &&serde_json::Value| job["only"].as_str().unwrap().contains("x-core");

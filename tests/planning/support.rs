@@ -244,7 +244,7 @@ pub fn absent(plan: &Plan, name: &str) -> Vec<String> {
 }
 
 fn line(path: &str, member: &Member) -> String {
-    let from = |source: &catalog::Origin| {
+    let from = |source: &catalog::SourcePath| {
         let elsewhere =
             if source.path.as_str() == path { String::new() } else { format!(":{}", source.path) };
         format!("{}{elsewhere}", source.artifact)

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{generator, schema_of};
 use base::names::{ArtifactName, DistName, Family, Isa, ModuleName, PackageName, RelPath};
 use base::version::Version;
-use catalog::Origin;
+use catalog::SourcePath;
 
 fn validator<T: JsonSchema>() -> Validator {
     jsonschema::draft202012::new(&generator().into_root_schema_for::<T>().to_value()).unwrap()
@@ -105,7 +105,7 @@ fn the_pattern_of_versions_accepts_normalised_ones() {
 /// Checks the promises of the generator for all types.
 #[test]
 fn schemas_are_closed_and_check_each_value() {
-    let schema = schema_of::<Origin>("urn:test");
+    let schema = schema_of::<SourcePath>("urn:test");
     let validator = jsonschema::draft202012::new(&schema).unwrap();
     let artifact = json!({"name": "base", "component": "lib", "family": "generic"});
     let sound = json!({"artifact": artifact, "base": "stage", "path": "lib/a"});

@@ -9,7 +9,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use base::event::{self, Record};
-use catalog::{CATALOG_FORMAT, LOCK_FORMAT, Origin, SavedCatalog, SavedLock};
+use catalog::{CATALOG_FORMAT, LOCK_FORMAT, SavedCatalog, SavedLock, SourcePath};
 use check::audit::{self, Audits};
 use index::fetch::{FETCH_PLAN_FORMAT, FetchPlan};
 use plan::Plan;
@@ -19,7 +19,7 @@ use record::gate::{REPORT_FORMAT, Report};
 use review::contract::{CONTRACT_FORMAT, Contracts};
 use review::diff::{self, Diff};
 use review::ledger::{self, Ledger};
-use review::{SHARES_FORMAT, Shares};
+use review::{SHARDS_FORMAT, Shards};
 use rewrite::release::{OUTPUTS_FORMAT, Outputs};
 
 #[path = "accepted.rs"]
@@ -34,7 +34,7 @@ fn the_published_schemas_match_the_types() {
     published::<Contracts>("contract", CONTRACT_FORMAT);
     published::<Diff>("diff", diff::FORMAT);
     published::<Ledger>("ledger", ledger::FORMAT);
-    published::<Shares>("shards", SHARES_FORMAT);
+    published::<Shards>("shards", SHARDS_FORMAT);
     published::<explain::Document>("explain", explain::FORMAT);
     published::<Report>("verify", REPORT_FORMAT);
     published::<Audits>("audit", audit::FORMAT);
@@ -255,7 +255,7 @@ fn block<T>(
 
 #[test]
 fn finds_properties_without_description() {
-    let mut bare = schema_of::<Origin>("urn:test");
+    let mut bare = schema_of::<SourcePath>("urn:test");
     bare["properties"]["path"]["description"] = Value::Null;
     assert_eq!(undescribed(&bare, "origin"), ["origin properties path"]);
 }

@@ -12,7 +12,7 @@ use base::names::RelPath;
 use base::source::Problem;
 use binary::ReadAt;
 use catalog::{
-    ArtifactId, Ignored, Listed, ListedEntry, ListedKind, OpenFile, Origin, Source, SourceFile,
+    ArtifactId, Ignored, Listed, ListedEntry, ListedKind, OpenFile, Source, SourceFile, SourcePath,
 };
 use fs_err as fs;
 use walkdir::WalkDir;
@@ -134,7 +134,7 @@ impl Source for MemorySource {
         Ok(Some(nodes.iter().filter_map(listed).collect()))
     }
 
-    fn find(&self, origin: &Origin) -> io::Result<Box<dyn SourceFile>> {
+    fn find(&self, origin: &SourcePath) -> io::Result<Box<dyn SourceFile>> {
         let path = origin.base.join(&origin.path);
         Ok(Box::new(self.file(&origin.artifact, path.as_str())?.clone()))
     }

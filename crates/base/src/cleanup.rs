@@ -19,21 +19,24 @@ pub use orphans::{adopt_orphans, end_orphans};
 
 /// Time between SIGTERM and SIGKILL, in which programs remove their own files.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// Time between looks at programs that are about to end.
 const PAUSE: Duration = Duration::from_millis(20);
 /// Attempts to remove all paths, because threads that still run can create files in them again.
 const ATTEMPTS: u32 = 50;
 const ATTEMPT_PAUSE: Duration = Duration::from_millis(2);
 
-static REGISTERED: Mutex<Registered> = Mutex::new(Registered { next: 0, things: BTreeMap::new() });
+static REGISTRY: Mutex<Registry> = Mutex::new(Registry { next: 0, entries: BTreeMap::new() });
+/// Locked for writing by [`run`] before the registry, because guards of operations are held while they
+/// register their files.
 static UNDISTURBED: RwLock<()> = RwLock::new(());
 static ENDING: AtomicBool = AtomicBool::new(false);
 
-struct Registered {
+struct Registry {
     next: u64,
-    things: BTreeMap<u64, Thing>,
+    entries: BTreeMap<u64, Entry>,
 }
 
-enum Thing {
+enum Entry {
     /// Leader of a process group.
     Programs(Pid),
     Removal(Box<dyn Fn() -> bool + Send>),
@@ -46,13 +49,13 @@ pub struct Registration(u64);
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        registered().things.remove(&self.0);
+        registry().entries.remove(&self.0);
     }
 }
 
 /// Registers a file, or a directory with its content.
-pub fn path(path: PathBuf) -> Registration {
-    removal(move || {
+pub fn register_path(path: PathBuf) -> Registration {
+    register_removal(move || {
         let _ = if path.is_dir() && !path.is_symlink() {
             fs_err::remove_dir_all(&path)
         } else {
@@ -68,35 +71,35 @@ pub fn temporary<T: AsRef<Path>>(
 ) -> io::Result<(T, Registration)> {
     let _undisturbed = undisturbed();
     let created = make()?;
-    let registration = path(created.as_ref().to_owned());
+    let registration = register_path(created.as_ref().to_owned());
     Ok((created, registration))
 }
 
-/// Registers a function that removes something, and returns true once it is gone. It may run
-/// several times, while other threads still work.
-pub fn removal(remove: impl Fn() -> bool + Send + 'static) -> Registration {
-    add(Thing::Removal(Box::new(remove)))
+/// Registers a function that removes files, and returns true if none is left. It may run several times,
+/// because threads that still work can create files again.
+pub fn register_removal(remove: impl Fn() -> bool + Send + 'static) -> Registration {
+    add(Entry::Removal(Box::new(remove)))
 }
 
-/// Registers a child program with its process group.
-pub fn programs(leader: Pid) -> Registration {
-    add(Thing::Programs(leader))
+/// Registers the process group of a child program.
+pub fn register_programs(leader: Pid) -> Registration {
+    add(Entry::Programs(leader))
 }
 
 /// Guard: [`run`] waits until it is dropped.
 #[derive(Debug)]
 #[must_use]
 pub struct Undisturbed {
-    _held: RwLockReadGuard<'static, ()>,
+    _guard: RwLockReadGuard<'static, ()>,
 }
 
 /// Starts an operation that must not be cut off; blocks once [`run`] has begun. A thread must not
 /// hold two guards, because it would wait for itself if [`run`] begins between them.
 pub fn undisturbed() -> Undisturbed {
-    Undisturbed { _held: UNDISTURBED.read().unwrap_or_else(PoisonError::into_inner) }
+    Undisturbed { _guard: UNDISTURBED.read().unwrap_or_else(PoisonError::into_inner) }
 }
 
-/// Blocks if termination has begun: later errors are not reported, and nothing is created.
+/// Blocks if termination has begun, so that no error of it is reported and nothing is created.
 pub fn wait_if_ending() {
     while ENDING.load(Ordering::SeqCst) {
         std::thread::park();
@@ -108,55 +111,56 @@ pub fn begin() {
     ENDING.store(true, Ordering::SeqCst);
 }
 
-/// Ends registered programs and removes registered paths. Later registrations block.
+/// Ends registered programs, then removes registered paths, because the programs could create files in
+/// them again. Later registrations block.
 pub fn run() {
     begin();
     let quiet = UNDISTURBED.write().unwrap_or_else(PoisonError::into_inner);
-    let registered = registered();
-    let groups = registered.things.values().filter_map(|thing| match thing {
-        Thing::Programs(leader) => Some(*leader),
-        Thing::Removal(_) => None,
+    let registry = registry();
+    let groups = registry.entries.values().filter_map(|entry| match entry {
+        Entry::Programs(leader) => Some(*leader),
+        Entry::Removal(_) => None,
     });
     end_programs(&groups.collect::<Vec<_>>());
     let removals = || {
-        registered.things.values().filter_map(|thing| match thing {
-            Thing::Removal(remove) => Some(remove),
-            Thing::Programs(_) => None,
+        registry.entries.values().filter_map(|entry| match entry {
+            Entry::Removal(remove) => Some(remove),
+            Entry::Programs(_) => None,
         })
     };
     // Other threads may add files during the removal.
-    let all_gone = || (removals().filter(|remove| !remove()).count() == 0).then_some(());
-    retry::until_some(ATTEMPTS, ATTEMPT_PAUSE, all_gone);
+    let try_all = || (removals().filter(|remove| !remove()).count() == 0).then_some(());
+    retry::until_some(ATTEMPTS, ATTEMPT_PAUSE, try_all);
     // Other threads block on these locks until the process exits.
-    std::mem::forget(registered);
+    std::mem::forget(registry);
     std::mem::forget(quiet);
 }
 
 fn end_programs(groups: &[Pid]) {
-    let each = |signal| {
+    let signal_all = |signal| {
         for group in groups {
             let _ = kill_process_group(*group, signal);
         }
     };
-    each(Signal::TERM);
+    signal_all(Signal::TERM);
     let start = Instant::now();
     let is_alive = |group: &Pid| test_kill_process_group(*group).is_ok();
     while groups.iter().any(is_alive) && start.elapsed() < PATIENCE {
         std::thread::sleep(PAUSE);
     }
-    each(Signal::KILL);
+    signal_all(Signal::KILL);
     // Last, because programs of the groups that outlive their parent become orphans here.
     end_orphans();
 }
 
-fn add(thing: Thing) -> Registration {
-    let mut registered = registered();
-    let number = registered.next;
-    registered.next += 1;
-    registered.things.insert(number, thing);
+fn add(entry: Entry) -> Registration {
+    let mut registry = registry();
+    let number = registry.next;
+    registry.next += 1;
+    registry.entries.insert(number, entry);
     Registration(number)
 }
 
-fn registered() -> MutexGuard<'static, Registered> {
-    REGISTERED.lock().unwrap_or_else(PoisonError::into_inner)
+fn registry() -> MutexGuard<'static, Registry> {
+    REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
 }

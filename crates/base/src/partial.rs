@@ -39,7 +39,7 @@ impl PartialFile {
         Ok(Self { file, registration })
     }
 
-    /// Creates a file in the directory of `place`, and removes those of killed processes.
+    /// Creates a file in the directory of `place`, where it removes files of killed processes.
     pub fn beside(place: &Path, mode: u32) -> io::Result<Self> {
         let dir = place.parent().filter(|dir| !dir.as_os_str().is_empty());
         let dir = dir.unwrap_or(Path::new("."));

@@ -19,8 +19,8 @@ pub fn assignment(name: &str, value: &Value) -> String {
     text
 }
 
-/// [`assignment`] of a mapping in pieces, of which those of `shared` are not copied: [`entry`]
-/// formats them once for many modules.
+/// [`assignment`] of a mapping in pieces. Pieces in `shared` are not copied: [`entry`] formats them once
+/// for many modules.
 pub fn pieces(
     name: &str,
     values: &Map<String, Value>,
@@ -139,12 +139,22 @@ fn string_len(text: &str) -> usize {
     end.map_or(text.len(), |(offset, _)| offset + 1)
 }
 
-/// Makes a Python name that is different for each text: `-` becomes `_`, other special characters
-/// become hexadecimal between `_`.
+/// Words that Python allows as no name (`keyword.kwlist` of Python 3.14).
+const KEYWORDS: [&str; 35] = [
+    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue",
+    "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import",
+    "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while",
+    "with", "yield",
+];
+
+/// Makes a Python name that is different for each text: `-` becomes `_`. Other special characters, and the
+/// first character of a keyword, become hexadecimal between `_`.
 pub fn identifier(text: &str) -> String {
     let mut out = String::new();
-    for c in text.chars() {
+    let is_keyword = KEYWORDS.contains(&text);
+    for (offset, c) in text.char_indices() {
         match c {
+            first if is_keyword && offset == 0 => _ = write!(out, "_{:02x}_", u32::from(first)),
             'a'..='z' | 'A'..='Z' | '0'..='9' => out.push(c),
             '-' => out.push('_'),
             // Writing to a String cannot fail.
@@ -193,6 +203,8 @@ mod tests {
         assert_eq!(identifier("a++"), "a_2b__2b_");
         assert_ne!(identifier("a_b"), identifier("a-b"));
         assert_eq!(identifier("7z"), "_7z");
+        assert_eq!(identifier("import"), "_69_mport");
+        assert_eq!(identifier("imports"), "imports");
     }
 
     #[test]

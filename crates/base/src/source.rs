@@ -32,14 +32,14 @@ struct Text {
     file: Option<String>,
     whole: String,
     /// Text for pictures, if it differs: without control characters.
-    drawn: OnceLock<Option<String>>,
+    masked: OnceLock<Option<String>>,
     /// Offsets of line breaks.
     breaks: Vec<usize>,
 }
 
 impl Text {
-    fn drawn(&self) -> &str {
-        self.drawn
+    fn masked(&self) -> &str {
+        self.masked
             .get_or_init(|| picture::mask_active(&self.whole))
             .as_deref()
             .unwrap_or(&self.whole)
@@ -63,7 +63,7 @@ impl Source {
 
     fn from_parts(name: String, file: Option<String>, text: String) -> Self {
         let breaks = text.match_indices('\n').map(|(offset, _)| offset).collect();
-        Self(Arc::new(Text { name, file, whole: text, drawn: OnceLock::new(), breaks }))
+        Self(Arc::new(Text { name, file, whole: text, masked: OnceLock::new(), breaks }))
     }
 
     /// Name in messages and plans (`packages.kdl`).
@@ -378,7 +378,7 @@ impl Problems {
 
     /// Sorts by place; problems without one are first.
     #[must_use]
-    pub fn in_order(mut self) -> Self {
+    pub fn sorted(mut self) -> Self {
         self.problems.sort_by(|a, b| a.first_place().cmp(&b.first_place()));
         self
     }

@@ -13,7 +13,7 @@ use base::names::{Form, RelPath};
 use base::regular;
 use base::text::counted;
 use record::gate::{Gate, GateError};
-use record::provenance::{Difference, Made, Package, STATEMENT, SUMS, Statement};
+use record::provenance::{Difference, FilesOrigin, Package, STATEMENT, SUMS, Statement};
 use record::recorded::{self, RecordError, Recorded, Replaced};
 use wheel::archive::stage::DIST;
 use wheel::archive::{Stage, StageError};
@@ -180,7 +180,7 @@ pub fn assemble(
     unite(shards, dest, gate)
 }
 
-/// Collects directories with finished, unrecorded files, `made` of a commit according to the
+/// Collects directories with finished, unrecorded files, made from a commit according to the
 /// caller.
 ///
 /// # Errors
@@ -188,12 +188,12 @@ pub fn assemble(
 /// If a directory has a record, other things than files, or nothing; otherwise as [`assemble`].
 pub fn assemble_finished(
     dirs: &[PathBuf],
-    made: &Made,
+    origin: &FilesOrigin,
     dest: &Path,
     gate: &Gate<'_>,
 ) -> Result<Assembled, AssembleError> {
     let shards =
-        dirs.iter().map(|dir| Shard::finished(dir, made)).collect::<Result<Vec<_>, _>>()?;
+        dirs.iter().map(|dir| Shard::finished(dir, origin)).collect::<Result<Vec<_>, _>>()?;
     unite(shards, dest, gate)
 }
 

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use base::names::{ArtifactName, RelPath};
 use binary::BinaryKind;
-use catalog::{ArtifactId, BuildOrigin, Catalog, Origin};
+use catalog::{ArtifactId, BuildOrigin, Catalog, SourcePath};
 use manifest::Manifest;
 use plan::resolve::Closure;
 use plan::{Distribution, Form, Member, Plan, Step};
@@ -51,13 +51,13 @@ impl<'a> Facts<'a> {
         Self(binaries.collect())
     }
 
-    fn get(&self, source: &'a Origin) -> Option<binary::Facts<'a>> {
+    fn get(&self, source: &'a SourcePath) -> Option<binary::Facts<'a>> {
         self.0.get(&(&source.artifact, &source.base, &source.path)).copied()
     }
 }
 
 /// Source, edit (rpath, cleared stack), and membership of the inner archive.
-type Bytes<'p> = (&'p Origin, Option<(&'p str, bool)>, bool);
+type Bytes<'p> = (&'p SourcePath, Option<(&'p str, bool)>, bool);
 
 struct Bill<'p> {
     plan: &'p Plan,
@@ -72,21 +72,26 @@ impl<'p> Bill<'p> {
         let main = self.main();
         let depends = self.dependencies(&mut components, &places, closure);
         let everything = Dependency {
-            of: main.bom_ref.clone(),
-            on: components.iter().map(|c| c.bom_ref.clone()).collect(),
+            component: main.bom_ref.clone(),
+            depends_on: components.iter().map(|c| c.bom_ref.clone()).collect(),
         };
         let mut dependencies = vec![everything];
         dependencies.extend(
-            depends.into_iter().map(|(component, needed)| Dependency { of: component, on: needed }),
+            depends
+                .into_iter()
+                .map(|(component, needed)| Dependency { component, depends_on: needed }),
         );
-        Document::new(Metadata::of(main), components, dependencies)
+        Document::new(Metadata::new(main), components, dependencies)
     }
 
     fn main(&self) -> Component {
         let Distribution { name, metadata, package, variant, .. } = self.distribution;
         let version = self.plan.version.to_string();
-        let purl =
-            format!("pkg:pypi/{}@{}", name.normalized(), sbom::encoded(&version, sbom::OF_PURL));
+        let purl = format!(
+            "pkg:pypi/{}@{}",
+            name.normalized(),
+            sbom::percent_encode(&version, sbom::PURL_VERSION_CHARACTERS)
+        );
         let mut main = Component::new(ComponentType::Library, purl.clone(), name.to_string());
         main.version = Some(version);
         main.description = Some(metadata.summary.clone());
@@ -157,7 +162,7 @@ impl<'p> Bill<'p> {
         Some(component)
     }
 
-    fn shipped(&self, member: &Member, source: &'p Origin) -> Option<Component> {
+    fn shipped(&self, member: &Member, source: &'p SourcePath) -> Option<Component> {
         let facts = self.facts.get(source);
         let kind = kind(facts, &member.path)?;
         let soname = facts.and_then(|facts| facts.name);

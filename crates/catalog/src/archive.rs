@@ -77,8 +77,9 @@ pub(super) struct Unpacking<'u> {
 }
 
 impl Unpacking<'_> {
-    /// Wanted hard links with unwanted, skipped targets, and these targets.
-    pub(super) fn in_order(
+    /// Unpacks a stream from begin to end. Returns wanted hard links with skipped targets, and these
+    /// targets.
+    pub(super) fn unpack_stream(
         &mut self,
         packed: impl Read,
         storage: Storage,
@@ -90,7 +91,8 @@ impl Unpacking<'_> {
         self.end(read).map(|()| missed)
     }
 
-    pub(super) fn at_random(
+    /// Unpacks like [`Self::unpack_stream`], but seeks past unwanted members.
+    pub(super) fn unpack_seekable(
         &mut self,
         bytes: impl Read + Seek,
     ) -> Result<BTreeSet<RelPath>, UnpackError> {
@@ -253,7 +255,8 @@ mod tests {
             members: &mut members,
             wanted: None,
         };
-        let error = unpacking.in_order(&header.as_bytes()[..], Storage::Directory).unwrap_err();
+        let error =
+            unpacking.unpack_stream(&header.as_bytes()[..], Storage::Directory).unwrap_err();
         let text = error.to_string();
         let start = "not enough disk space to unpack archive a.tar.zst: its next file, \
                      `artifact_manifest.txt`, has 5000000 TB, but only ";
@@ -286,7 +289,7 @@ mod tests {
                 members: &mut members,
                 wanted: Some(&BTreeSet::new()),
             };
-            unpacking.in_order(&bytes[..], Storage::Directory).unwrap_err().to_string()
+            unpacking.unpack_stream(&bytes[..], Storage::Directory).unwrap_err().to_string()
         };
         let refused = "archive a_lib_generic.tar.zst unpacks to 8.58 GB or more, over 1000 times \
                        its 262 kB";

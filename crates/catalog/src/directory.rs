@@ -11,14 +11,14 @@ use rayon::prelude::*;
 use super::checksum::SIDECAR;
 use super::layout::{self, Storage};
 use super::local_archive::LocalArchive;
-use super::lock::Taken;
+use super::lock::ReadArchive;
 use super::members::Member;
 use super::packed::{self, Demands, Packed, unchecked};
 use super::results::{collect, unreadable};
 use super::scratch::{Scratch, ScratchFile};
 use super::source::{Listed, ListedEntry, ListedKind, OpenFile, Source, SourceFile};
 use super::unpacked::UnpackedArchive;
-use super::{ArtifactId, Ignored, Origin, Wanted};
+use super::{ArtifactId, Ignored, SourcePath, Wanted};
 use base::directory::{Entry, entries, walk};
 use base::hash::Sha256;
 use base::identity::{FileState, Identity};
@@ -113,13 +113,13 @@ impl Directory {
     }
 
     /// Unpacked archives, sorted by key.
-    pub fn taken(&self) -> Vec<&Taken> {
+    pub fn archives(&self) -> Vec<&ReadArchive> {
         let unpacked = self.roots.values().filter_map(|root| match root {
-            Root::Archive(archive) => Some(&archive.taken),
+            Root::Archive(archive) => Some(&archive.archive),
             Root::Directory(_) => None,
         });
         let mut archives: Vec<_> = unpacked.collect();
-        archives.sort_by(|a, b| a.archive.key.cmp(&b.archive.key));
+        archives.sort_by(|a, b| a.locked.key.cmp(&b.locked.key));
         archives
     }
 
@@ -131,14 +131,13 @@ impl Directory {
 
     /// Warning for archives without checksum.
     pub fn warnings(&self) -> Problems {
-        let unchecked_archives = self.taken().into_iter().filter(|archive| !archive.vouched);
-        let keys: Vec<&str> =
-            unchecked_archives.map(|archive| archive.archive.key.as_str()).collect();
+        let unverified = self.archives().into_iter().filter(|archive| !archive.is_verified);
+        let keys: Vec<&str> = unverified.map(|archive| archive.locked.key.as_str()).collect();
         if keys.is_empty() { Problems::new() } else { unchecked(&keys, false).into() }
     }
 
     /// Local path of `origin`, except in archives.
-    pub fn path(&self, origin: &Origin) -> Option<PathBuf> {
+    pub fn path(&self, origin: &SourcePath) -> Option<PathBuf> {
         match self.roots.get(&origin.artifact)? {
             Root::Directory(root) => Some(path_of(root, origin)),
             Root::Archive(_) => None,
@@ -193,17 +192,17 @@ impl Source for Directory {
 
     fn archive(&self, artifact: &ArtifactId) -> Option<Sha256> {
         let Root::Archive(archive) = self.roots.get(artifact)? else { return None };
-        Some(archive.taken.archive.sha256)
+        Some(archive.archive.locked.sha256)
     }
 
-    fn find(&self, origin: &Origin) -> io::Result<Box<dyn SourceFile>> {
+    fn find(&self, origin: &SourcePath) -> io::Result<Box<dyn SourceFile>> {
         Ok(match self.root(&origin.artifact)? {
             Root::Directory(root) => Box::new(DirectoryFile::find(path_of(root, origin))?),
             Root::Archive(archive) => Box::new(archive.find(&origin.base.join(&origin.path))?),
         })
     }
 
-    fn open(&self, origin: &Origin) -> io::Result<Box<dyn OpenFile>> {
+    fn open(&self, origin: &SourcePath) -> io::Result<Box<dyn OpenFile>> {
         match self.root(&origin.artifact)? {
             Root::Directory(root) => {
                 let file = regular::open_unlinked(path_of(root, origin))?;
@@ -215,7 +214,7 @@ impl Source for Directory {
     }
 }
 
-fn path_of(root: &Path, origin: &Origin) -> PathBuf {
+fn path_of(root: &Path, origin: &SourcePath) -> PathBuf {
     below(&below(root, origin.base.as_str()), origin.path.as_str())
 }
 
@@ -361,7 +360,7 @@ fn children(dir: &Path) -> Result<(Vec<Child>, Vec<Ignored>), Problems> {
     );
     children.sort_by(|a, b| a.id.cmp(&b.id));
     ignored.sort_by(|a, b| a.name.cmp(&b.name));
-    once(&children)?;
+    reject_duplicates(&children)?;
     Ok((children, ignored))
 }
 
@@ -377,7 +376,7 @@ fn empty(dir: &Path, ignored: &[Ignored]) -> Problem {
     )
 }
 
-fn once(children: &[Child]) -> Result<(), Problem> {
+fn reject_duplicates(children: &[Child]) -> Result<(), Problem> {
     let twice = children.windows(2).find(|pair| pair[0].id == pair[1].id);
     twice.map_or(Ok(()), |pair| {
         let [id, first, second] = [

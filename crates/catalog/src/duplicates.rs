@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::results::{collect, unreadable};
 use super::source::Source;
-use super::{Catalog, EntryKind, Origin};
+use super::{Catalog, EntryKind, SourcePath};
 use base::hash::Sha256Hasher;
 use base::names::Family;
 use base::source::Problems;
@@ -53,7 +53,7 @@ fn sha256(
 ) -> Result<String, Problems> {
     let artifact = &catalog.artifacts[artifact];
     let entry = &artifact.entries[entry];
-    let origin = Origin {
+    let origin = SourcePath {
         artifact: artifact.id.clone(),
         base: entry.base.clone(),
         path: entry.path.clone(),
@@ -61,7 +61,7 @@ fn sha256(
     digest(source, &origin).map_err(|e| unreadable(&artifact.id, &entry.path, &e).into())
 }
 
-fn digest(source: &dyn Source, origin: &Origin) -> io::Result<String> {
+fn digest(source: &dyn Source, origin: &SourcePath) -> io::Result<String> {
     let file = source.open(origin)?;
     let mut hasher = Sha256Hasher::default();
     hasher.update_from(0..file.len()?, |offset, out| file.read_exact_at(offset, out))?;

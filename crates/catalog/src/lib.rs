@@ -42,7 +42,7 @@ pub use directory::{Directory, archives};
 pub use layout::{
     BUILD_FLAGS, BUILD_TARGETS, BUILD_VERSION, archive_names, archive_of, sidecar_of,
 };
-pub use lock::{LOCK_FORMAT, Lock, LockedArchive, SavedLock, Taken};
+pub use lock::{LOCK_FORMAT, Lock, LockedArchive, ReadArchive, SavedLock};
 pub use names::names;
 pub use needed::{Demand, Missing, Needed};
 pub use origin::{BuildOrigin, SourcePin};
@@ -67,10 +67,10 @@ pub struct Catalog {
 
 impl Catalog {
     /// Returns the catalog with sorted lists, borrowed if they are sorted already.
-    pub fn in_order(&self) -> Cow<'_, Self> {
-        let sorted = self.artifacts.is_sorted_by_key(|a| &a.id)
+    pub fn sorted(&self) -> Cow<'_, Self> {
+        let has_sorted_artifacts = self.artifacts.is_sorted_by_key(|a| &a.id)
             && self.artifacts.iter().all(|a| a.entries.is_sorted_by_key(CatalogEntry::order));
-        if sorted && self.ignored.is_sorted_by_key(|i| &i.name) {
+        if has_sorted_artifacts && self.ignored.is_sorted_by_key(|i| &i.name) {
             return Cow::Borrowed(self);
         }
         let mut catalog = self.clone();
@@ -276,9 +276,10 @@ impl CatalogEntry {
 
 /// Source of a member: artifact, base directory and path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+// `Origin` is the name in the published schemas.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(rename = "Origin"))]
 #[serde(deny_unknown_fields)]
-pub struct Origin {
+pub struct SourcePath {
     /// Artifact that has the file.
     pub artifact: ArtifactId,
     /// Base directory in the artifact.
@@ -287,7 +288,7 @@ pub struct Origin {
     pub path: RelPath,
 }
 
-impl std::fmt::Display for Origin {
+impl std::fmt::Display for SourcePath {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}/{}/{}", self.artifact, self.base, self.path)
     }

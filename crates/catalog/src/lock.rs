@@ -49,13 +49,13 @@ fn sha256_in_any_case<'de, D: Deserializer<'de>>(from: D) -> Result<Sha256, D::E
     String::deserialize(from)?.to_ascii_lowercase().parse().map_err(D::Error::custom)
 }
 
-/// A read and verified archive.
+/// A read archive with the checksum of its bytes.
 #[derive(Debug)]
-pub struct Taken {
+pub struct ReadArchive {
     /// Key, size and checksum.
-    pub archive: LockedArchive,
-    /// Sidecar or lock file declared the checksum.
-    pub vouched: bool,
+    pub locked: LockedArchive,
+    /// True if a sidecar or lock file declared the checksum, so that the bytes were compared with it.
+    pub is_verified: bool,
 }
 
 /// Archives by key.

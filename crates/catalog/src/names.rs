@@ -9,20 +9,24 @@ use base::names::RelPath;
 use base::regular;
 use base::source::Source;
 
-/// Limit of a list of base directories in bytes, below that of a scan, because completions must be quick.
+/// Limit of a list of base directories in bytes, below the limit of a scan, because completions must be quick.
 const LARGEST_LIST: u64 = 1 << 20;
 
-/// Names at `directory`, by default at the root of the installation, of the artifact directories in
-/// `dir`; those of directories end with `/`. Skips archives and everything unreadable.
+/// Names of the entries at `directory` (by default the root of the installation) in all artifacts of
+/// `dir`. Names of directories end with `/`. Skips archives, and everything unreadable because
+/// completions print no errors.
 pub fn names(dir: &Path, directory: Option<&RelPath>) -> BTreeSet<String> {
     let artifacts = names_in(dir).unwrap_or_default().into_iter();
     let artifacts = artifacts.filter(|name| layout::parse_child(name, true).is_ok());
-    let places = artifacts.flat_map(|artifact| {
-        let home = dir.join(artifact);
-        let bases = bases(&home).into_iter().map(move |base| home.join(base.as_str()));
-        bases.map(|base| directory.map_or(base.clone(), |below| base.join(below.as_str())))
+    let directories = artifacts.flat_map(|artifact| {
+        let artifact = dir.join(artifact);
+        let bases = bases(&artifact).into_iter().map(move |base| artifact.join(base.as_str()));
+        bases.map(|base| match directory {
+            Some(directory) => base.join(directory.as_str()),
+            None => base,
+        })
     });
-    let entries = places.flat_map(|place| entries(place).unwrap_or_default());
+    let entries = directories.flat_map(|directory| entries(directory).unwrap_or_default());
     let names = entries.filter_map(|entry| {
         let name = entry.file_name().into_string().ok()?;
         let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());

@@ -18,12 +18,12 @@ pub trait Demand: Sync {
 /// Needed and missing artifacts.
 #[derive(Debug)]
 pub struct Needed {
-    /// Possible modes; `taken` covers all.
+    /// Possible modes; `artifacts` covers all.
     pub modes: Vec<Mode>,
     /// System of the packages.
     pub system: System,
     /// Needed artifacts with the packages that take them; none if only a rule must match.
-    pub taken: BTreeMap<ArtifactId, BTreeSet<PackageName>>,
+    pub artifacts: BTreeMap<ArtifactId, BTreeSet<PackageName>>,
     /// Missing components.
     pub missing: Vec<Missing>,
     /// All problems.

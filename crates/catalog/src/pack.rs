@@ -98,9 +98,9 @@ pub fn pack(
         Counted { out: SeekableWriter::new(Hashed::new(file.as_file()), level), bytes: 0 };
     let mut packing = Packing { tar: tar::Builder::new(counted), tree: Tree::new(false), dir };
     packing.pack(&bases).map_err(|halt| halt.problem(id))?;
-    let done = packing.into_tar().into_inner().map_err(unwritten)?;
-    let unpacked = done.bytes;
-    let (hashing, sum_of_end) = done.out.finish().map_err(unwritten)?;
+    let tar = packing.into_tar().into_inner().map_err(unwritten)?;
+    let unpacked = tar.bytes;
+    let (hashing, sum_of_end) = tar.out.finish().map_err(unwritten)?;
     let (_, Sum { sha256, size }) = hashing.finish();
     file.sync().map_err(unwritten)?;
     let place = out.join(&name);

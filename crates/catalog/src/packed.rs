@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use super::archive::{UnpackError, Unpacking};
 use super::checksum::{of_end, of_sidecar};
 use super::layout::Storage;
-use super::lock::{Lock, LockedArchive, Taken};
+use super::lock::{Lock, LockedArchive, ReadArchive};
 use super::members::Members;
 use super::scratch::ScratchFile;
 use super::seek::{SeekTable, SeekableReader};
@@ -252,8 +252,8 @@ pub(super) fn unpack(
     if !missed.is_empty() {
         return Err(broken(&UnpackError::Chain { archive: packed.key().to_owned() }));
     }
-    let vouched = expected.archive.is_some();
-    Ok(UnpackedArchive { members, taken: Taken { archive, vouched }, proof })
+    let archive = ReadArchive { locked: archive, is_verified: expected.archive.is_some() };
+    Ok(UnpackedArchive { members, archive, proof })
 }
 
 struct Reading<'r> {
@@ -273,22 +273,24 @@ struct Outcome {
 impl Reading<'_> {
     fn unpack(&self, unpacking: &mut Unpacking<'_>) -> Result<Outcome, Problem> {
         let Self { packed, storage, demands, expected, .. } = *self;
-        if let Some(unpacked) = self.in_part(unpacking)? {
+        if let Some(unpacked) = self.unpack_part(unpacking)? {
             return Ok(unpacked);
         }
-        match at_random(packed, storage, unpacking.wanted.is_some())? {
+        match seekable(packed, storage, unpacking.wanted.is_some())? {
             Some((stream, table)) => {
                 let archive = hashed(packed, &*stream)?;
                 demands.check(packed, expected, &archive)?;
                 let reader = SeekableReader::new(&*stream, table);
-                let missed = unpacking.at_random(reader).map_err(|e| broken(&e))?;
+                let missed = unpacking.unpack_seekable(reader).map_err(|e| broken(&e))?;
                 Ok(Outcome { proof: Proof::Whole(archive.sha256), archive, missed })
             }
-            None => in_order(packed, storage, unpacking, demands, expected),
+            None => unpack_stream(packed, storage, unpacking, demands, expected),
         }
     }
 
-    fn in_part(&self, unpacking: &mut Unpacking<'_>) -> Result<Option<Outcome>, Problem> {
+    /// Reads only the frames of wanted members, which the checksums in the archive's end prove. `None` if
+    /// the sidecar has no checksum of the end, or if the archive is too small to gain anything.
+    fn unpack_part(&self, unpacking: &mut Unpacking<'_>) -> Result<Option<Outcome>, Problem> {
         let (Some(sha256), Some(end)) = (self.expected.archive, self.expected.end) else {
             return Ok(None);
         };
@@ -300,17 +302,17 @@ impl Reading<'_> {
         if size < SMALL {
             return Ok(None);
         }
-        let table = SeekTable::vouched(&*stream, &end).map_err(|e| unread(&e))?;
-        let table = table.ok_or_else(|| self.other_than_vouched("its end has"))?;
+        let table = SeekTable::read_verified(&*stream, &end).map_err(|e| unread(&e))?;
+        let table = table.ok_or_else(|| self.mismatch("its end has"))?;
         let mut reader = SeekableReader::new(&*stream, table);
-        let missed = unpacking.at_random(&mut reader).map_err(|error| {
-            if reader.is_wrong() { self.other_than_vouched("a frame has") } else { broken(&error) }
+        let missed = unpacking.unpack_seekable(&mut reader).map_err(|error| {
+            if reader.has_wrong_checksum() { self.mismatch("a frame has") } else { broken(&error) }
         })?;
         let archive = LockedArchive { key: self.packed.key().to_owned(), size, sha256 };
         Ok(Some(Outcome { archive, proof: Proof::End(end), missed }))
     }
 
-    fn other_than_vouched(&self, part: &str) -> Problem {
+    fn mismatch(&self, part: &str) -> Problem {
         let place = self.packed.place();
         let message =
             format!("{place} does not match its .sha256sum file: {part} another checksum");
@@ -320,7 +322,7 @@ impl Reading<'_> {
 
 type Stream<'p> = Box<dyn ReadAt + Send + 'p>;
 
-fn at_random(
+fn seekable(
     packed: &dyn Packed,
     storage: Storage,
     saves: bool,
@@ -354,7 +356,7 @@ impl Read for Bytes<'_> {
     }
 }
 
-fn in_order(
+fn unpack_stream(
     packed: &dyn Packed,
     storage: Storage,
     unpacking: &mut Unpacking<'_>,
@@ -362,7 +364,7 @@ fn in_order(
     expected: Expected,
 ) -> Result<Outcome, Problem> {
     let mut bytes = Hashed::new(packed.open().map_err(|e| unread(&e))?);
-    let unpacked = unpacking.in_order(&mut bytes, storage);
+    let unpacked = unpacking.unpack_stream(&mut bytes, storage);
     if let Err(error) = &unpacked
         && (bytes.has_failed() || is_of_this_machine(error))
     {

@@ -9,7 +9,7 @@ use super::directory::Directory;
 use super::results::{collect, unreadable};
 use super::source::{Listed, ListedKind, OpenFile, Source};
 use super::{
-    Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, EntryKind, FileType, Origin,
+    Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, EntryKind, FileType, SourcePath,
     duplicates, layout,
 };
 use base::activity;
@@ -52,14 +52,14 @@ pub fn read(source: &dyn Source) -> Result<Catalog, Problems> {
 pub fn confirm<'o>(
     source: &dyn Source,
     catalog: &Catalog,
-    files: impl IntoIterator<Item = &'o Origin>,
+    files: impl IntoIterator<Item = &'o SourcePath>,
 ) -> Result<(), Problems> {
     let entries = catalog.artifacts.iter().flat_map(|artifact| {
         artifact.entries.iter().map(move |entry| ((&artifact.id, &entry.base, &entry.path), entry))
     });
     let entries: HashMap<_, _> = entries.collect();
-    let files: BTreeSet<&Origin> = files.into_iter().collect();
-    let is_same = |origin: &&Origin| -> Result<bool, Problems> {
+    let files: BTreeSet<&SourcePath> = files.into_iter().collect();
+    let is_same = |origin: &&SourcePath| -> Result<bool, Problems> {
         let saved = entries.get(&(&origin.artifact, &origin.base, &origin.path));
         match file(source, origin) {
             Ok(kind) => Ok(saved.is_some_and(|saved| is_same_kind(&kind, &saved.kind))),
@@ -67,7 +67,7 @@ pub fn confirm<'o>(
             Err(error) => Err(unreadable(&origin.artifact, &origin.path, &error).into()),
         }
     };
-    let files: Vec<&Origin> = files.into_iter().collect();
+    let files: Vec<&SourcePath> = files.into_iter().collect();
     let are_same = collect(files.par_iter().map(is_same).collect())?;
     let mut changed: BTreeMap<&ArtifactId, Vec<&RelPath>> = BTreeMap::new();
     for (origin, _) in files.iter().zip(are_same).filter(|(_, is_same)| !is_same) {
@@ -157,14 +157,15 @@ fn entry(
         ListedKind::Directory => EntryKind::Directory,
         ListedKind::Symlink(target) => EntryKind::Symlink { target },
         ListedKind::File => {
-            let origin = Origin { artifact: id.clone(), base: base.clone(), path: path.clone() };
+            let origin =
+                SourcePath { artifact: id.clone(), base: base.clone(), path: path.clone() };
             file(source, &origin).map_err(|e| unreadable(id, &path, &e))?
         }
     };
     Ok(CatalogEntry { path, base: base.clone(), kind, sha256: None })
 }
 
-fn file(source: &dyn Source, origin: &Origin) -> io::Result<EntryKind> {
+fn file(source: &dyn Source, origin: &SourcePath) -> io::Result<EntryKind> {
     activity::during("scan", origin.path.as_str(), &origin.artifact.to_string(), || {
         let file = source.open(origin)?;
         let (size, executable) = (file.len()?, file.is_executable());

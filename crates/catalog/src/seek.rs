@@ -4,17 +4,19 @@
 use std::io::{self, Read, Seek, SeekFrom};
 
 use super::layout::Storage;
-use super::seekable::{CHECKSUMS, CHECKSUMS_ARE, MOST_FRAMES, SEEKABLE, SKIPPABLE};
+use super::seekable::{CHECKSUM_KIND, CHECKSUMS, MOST_FRAMES, SEEKABLE, SKIPPABLE};
 use super::xz_index;
 use base::hash::Sha256;
 use binary::ReadAt;
 
-/// A frame is decoded in memory.
-const LARGEST: u64 = 64 << 20;
+/// Limit of a frame in bytes, packed and unpacked, because a frame is decoded in memory.
+const LARGEST_FRAME: u64 = 64 << 20;
+/// Size of the last fields of the table: number of frames, descriptor and magic number.
 const FOOTER: u64 = 9;
+/// Size of the header of a skippable frame: magic number and size.
 const HEADER: u64 = 8;
-/// Checksums and table of 1,600 frames.
-const END: u64 = 64 << 10;
+/// Bytes that one request reads from the end: checksums and table of 1,600 frames.
+const BUFFERED_END: u64 = 64 << 10;
 
 /// Zstd frame or xz block, packed (without padding) and unpacked.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +43,8 @@ enum Codec {
 }
 
 impl Codec {
-    fn multiple(&self) -> usize {
+    /// Alignment of packed frames: xz pads its blocks to a multiple of four bytes.
+    fn alignment(&self) -> usize {
         match self {
             Self::Zstd => 1,
             Self::Xz(_) => 4,
@@ -50,19 +53,23 @@ impl Codec {
 }
 
 impl SeekTable {
-    /// `None` if the table is missing or inconsistent.
+    /// Reads the table; `None` if it is missing or inconsistent.
     pub(super) fn read(stream: &dyn ReadAt, storage: Storage) -> io::Result<Option<Self>> {
         match storage {
-            Storage::Zstd => Self::of_frames(stream),
-            Storage::Xz => Self::of_blocks(stream),
+            Storage::Zstd => Self::read_zstd(stream),
+            Storage::Xz => Self::read_xz(stream),
             Storage::Directory => Ok(None),
         }
     }
 
-    /// Reads the table if the end has this checksum.
-    pub(super) fn vouched(stream: &dyn ReadAt, sum_of_end: &Sha256) -> io::Result<Option<Self>> {
-        let stream = LastBytes::read(stream)?;
-        let Some(mut table) = Self::of_frames(&stream)? else { return Ok(None) };
+    /// Reads the table and the checksums of all frames; `None` if the end of the stream, which has both,
+    /// has another checksum than `sum_of_end`.
+    pub(super) fn read_verified(
+        stream: &dyn ReadAt,
+        sum_of_end: &Sha256,
+    ) -> io::Result<Option<Self>> {
+        let stream = BufferedEnd::read(stream)?;
+        let Some(mut table) = Self::read_zstd(&stream)? else { return Ok(None) };
         let Some((checksums, frames)) = table.frames.split_last_mut() else { return Ok(None) };
         let size =
             usize::try_from(stream.len()? - checksums.packed_at).map_err(io::Error::other)?;
@@ -73,7 +80,7 @@ impl SeekTable {
         }
         let packed = usize::try_from(checksums.packed).unwrap_or(usize::MAX);
         let content = end.get(8..packed).filter(|_| word(&end, 0) == CHECKSUMS);
-        let sums = content.and_then(|content| content.strip_prefix(&CHECKSUMS_ARE));
+        let sums = content.and_then(|content| content.strip_prefix(&CHECKSUM_KIND));
         let (sums, []) = sums.unwrap_or_default().as_chunks::<32>() else { return Ok(None) };
         if sums.len() != frames.len() {
             return Ok(None);
@@ -82,8 +89,9 @@ impl SeekTable {
         Ok(Some(table))
     }
 
-    fn of_blocks(stream: &dyn ReadAt) -> io::Result<Option<Self>> {
+    fn read_xz(stream: &dyn ReadAt) -> io::Result<Option<Self>> {
         let Some(blocks) = xz_index::blocks(stream)? else { return Ok(None) };
+        // A single block must be decoded from its begin anyway.
         if blocks.len() < 2 {
             return Ok(None);
         }
@@ -92,7 +100,7 @@ impl SeekTable {
         Ok(Self::new(Codec::Xz(header), xz_index::HEADER, blocks))
     }
 
-    fn of_frames(stream: &dyn ReadAt) -> io::Result<Option<Self>> {
+    fn read_zstd(stream: &dyn ReadAt) -> io::Result<Option<Self>> {
         let end = stream.len()?;
         let Some(footer_at) = end.checked_sub(FOOTER) else { return Ok(None) };
         let mut footer = [0; 9];
@@ -115,18 +123,18 @@ impl SeekTable {
         stream.read_exact_at(start + HEADER, &mut rows)?;
         let sizes = rows.chunks_exact(row).map(|row| (word(row, 0).into(), word(row, 4).into()));
         let table = Self::new(Codec::Zstd, 0, sizes);
-        // The table covers everything before it.
+        // Bytes that belong to no frame would be skipped unread.
         Ok(table.filter(|table| table.packed_end() == start))
     }
 
     fn new(codec: Codec, begin: u64, sizes: impl IntoIterator<Item = (u64, u64)>) -> Option<Self> {
         let (mut frames, mut packed_at, mut start) = (Vec::new(), begin, 0);
         for (packed, len) in sizes {
-            if packed > LARGEST || len > LARGEST {
+            if packed > LARGEST_FRAME || len > LARGEST_FRAME {
                 return None;
             }
             frames.push(Frame { packed_at, packed, start, len, sha256: None });
-            packed_at += packed.next_multiple_of(codec.multiple() as u64);
+            packed_at += packed.next_multiple_of(codec.alignment() as u64);
             start += len;
         }
         Some(Self { codec, frames, len: start })
@@ -136,6 +144,7 @@ impl SeekTable {
         self.frames.last().map_or(0, |frame| frame.packed_at + frame.packed)
     }
 
+    /// Index of the frame with the byte at `position` of the content; `None` at the end.
     fn find(&self, position: u64) -> Option<usize> {
         let after = self.frames.partition_point(|frame| frame.start <= position);
         let index = after.checked_sub(1)?;
@@ -151,24 +160,24 @@ fn word(bytes: &[u8], offset: usize) -> u32 {
         .map_or(0, u32::from_le_bytes)
 }
 
-/// A stream with its end buffered: several reads are one request.
-struct LastBytes<'s> {
+/// A stream with its end in memory, so that several reads of it are one request.
+struct BufferedEnd<'s> {
     stream: &'s dyn ReadAt,
     from: u64,
     bytes: Vec<u8>,
 }
 
-impl<'s> LastBytes<'s> {
+impl<'s> BufferedEnd<'s> {
     fn read(stream: &'s dyn ReadAt) -> io::Result<Self> {
         let len = stream.len()?;
-        let count = len.min(END);
+        let count = len.min(BUFFERED_END);
         let (from, mut bytes) = (len - count, vec![0; usize::try_from(count).unwrap_or_default()]);
         stream.read_exact_at(from, &mut bytes)?;
         Ok(Self { stream, from, bytes })
     }
 }
 
-impl ReadAt for LastBytes<'_> {
+impl ReadAt for BufferedEnd<'_> {
     fn len(&self) -> io::Result<u64> {
         self.stream.len()
     }
@@ -181,33 +190,41 @@ impl ReadAt for LastBytes<'_> {
     }
 }
 
-/// Skips frames without decoding them.
+/// Reader of the unpacked content. Decodes only the frames of read positions, one at a time.
 pub(super) struct SeekableReader<'s> {
     stream: &'s dyn ReadAt,
     table: SeekTable,
     position: u64,
     frame: Option<usize>,
     bytes: Vec<u8>,
-    is_wrong: bool,
+    has_wrong_checksum: bool,
 }
 
 impl<'s> SeekableReader<'s> {
     pub(super) fn new(stream: &'s dyn ReadAt, table: SeekTable) -> Self {
-        Self { stream, table, position: 0, frame: None, bytes: Vec::new(), is_wrong: false }
+        Self {
+            stream,
+            table,
+            position: 0,
+            frame: None,
+            bytes: Vec::new(),
+            has_wrong_checksum: false,
+        }
     }
 
-    pub(super) fn is_wrong(&self) -> bool {
-        self.is_wrong
+    /// True if the reader failed because of a frame with another checksum than in the verified end.
+    pub(super) fn has_wrong_checksum(&self) -> bool {
+        self.has_wrong_checksum
     }
 
     fn load(&mut self, index: usize) -> io::Result<()> {
         let frame = self.table.frames[index];
         let [packed, len] =
             [frame.packed, frame.len].map(|size| usize::try_from(size).unwrap_or(0));
-        let mut packed = vec![0; packed.next_multiple_of(self.table.codec.multiple())];
+        let mut packed = vec![0; packed.next_multiple_of(self.table.codec.alignment())];
         self.stream.read_exact_at(frame.packed_at, &mut packed)?;
         if frame.sha256.is_some_and(|sum| sum != Sha256::of(&packed)) {
-            self.is_wrong = true;
+            self.has_wrong_checksum = true;
             let message = format!("the checksum of frame {index} differs from the table of frames");
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
@@ -314,15 +331,15 @@ mod tests {
         writer.write_all(&content).unwrap();
         let (good, sum_of_end) = writer.finish().unwrap();
         let read = |stream: &Vec<u8>| {
-            let table = SeekTable::vouched(stream, &sum_of_end).unwrap()?;
+            let table = SeekTable::read_verified(stream, &sum_of_end).unwrap()?;
             let mut reader = SeekableReader::new(stream, table);
             let mut out = Vec::new();
-            let done = reader.read_to_end(&mut out).is_ok();
-            assert_ne!(done, reader.is_wrong(), "nothing else can be wrong");
+            let is_read = reader.read_to_end(&mut out).is_ok();
+            assert_ne!(is_read, reader.has_wrong_checksum(), "no other cause of a failure");
             Some(out)
         };
         assert_eq!(read(&good).unwrap(), content);
-        let table = SeekTable::vouched(&good, &sum_of_end).unwrap().unwrap();
+        let table = SeekTable::read_verified(&good, &sum_of_end).unwrap().unwrap();
         let end = usize::try_from(table.frames[2].packed_at).unwrap();
         for index in end..good.len() {
             let mut damaged = good.clone();
@@ -348,14 +365,17 @@ mod tests {
             let mut changed = good.clone();
             change(&mut changed[end..]);
             let sum = Sha256::of(&changed[end..]);
-            SeekTable::vouched(&changed, &sum).unwrap().is_some()
+            SeekTable::read_verified(&changed, &sum).unwrap().is_some()
         };
         assert!(is_accepted(&|_| ()));
-        assert!(is_accepted(&|bytes| bytes[16] ^= 1), "what it says is another question");
+        assert!(
+            is_accepted(&|bytes| bytes[16] ^= 1),
+            "only the reader compares the checksums with frames"
+        );
         assert!(!is_accepted(&|bytes| bytes[0] ^= 1), "another frame");
         assert!(!is_accepted(&|bytes| bytes[8] ^= 1), "another kind of checksums");
         let plain = zstd::bulk::compress(b"abc", 1).unwrap();
-        assert!(SeekTable::vouched(&plain, &Sha256::of(&plain)).unwrap().is_none());
+        assert!(SeekTable::read_verified(&plain, &Sha256::of(&plain)).unwrap().is_none());
     }
 
     #[test]

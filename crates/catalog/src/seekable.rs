@@ -8,20 +8,24 @@ use zstd::bulk::Compressor;
 
 use base::hash::Sha256;
 
-/// A good ratio, but quick to decode for a few bytes.
+/// Unpacked size of a frame: large for a good ratio, small to be decoded quickly for a few bytes.
 pub(super) const FRAME: usize = 4 << 20;
+/// Magic number of the skippable frame with the table.
 pub(super) const SKIPPABLE: u32 = 0x184D_2A5E;
 /// Magic number of the skippable frame with checksums.
 pub(super) const CHECKSUMS: u32 = 0x184D_2A5D;
-pub(super) const CHECKSUMS_ARE: [u8; 8] = *b"sha256\0\x01";
+/// First bytes of the checksums: algorithm and version of this layout.
+pub(super) const CHECKSUM_KIND: [u8; 8] = *b"sha256\0\x01";
+/// Magic number at the end of the table.
 pub(super) const SEEKABLE: u32 = 0x8F92_EAB1;
-/// Limit of the format.
+/// Limit of the format `contrib/seekable_format`.
 pub(super) const MOST_FRAMES: usize = 0x0800_0000;
 
 pub(super) struct SeekableWriter<W> {
     out: W,
     level: i32,
     buffer: Vec<u8>,
+    /// Size of a full buffer: a frame for each thread.
     batch: usize,
     frames: Vec<PackedFrame>,
 }
@@ -38,13 +42,14 @@ impl<W: Write> SeekableWriter<W> {
         Self { out, level, buffer: Vec::with_capacity(batch), batch, frames: Vec::new() }
     }
 
-    /// Returns the SHA-256 of checksums and table.
+    /// Writes checksums and table. Returns their SHA-256, which readers of a part of the stream need.
     pub(super) fn finish(mut self) -> io::Result<(W, Sha256)> {
         self.pack()?;
         let mut end = self.checksums()?;
         let packed = u32::try_from(end.len()).map_err(io::Error::other)?;
         let sizes = self.frames.iter().map(|frame| (frame.packed, frame.unpacked));
-        // The checksum frame has an unpacked size of 0.
+        // The table lists the frame of checksums too, because other readers derive positions from the sum
+        // of all sizes.
         end.extend(table(sizes.chain([(packed, 0)]))?);
         self.out.write_all(&end)?;
         Ok((self.out, Sha256::of(&end)))
@@ -52,7 +57,7 @@ impl<W: Write> SeekableWriter<W> {
 
     fn checksums(&self) -> io::Result<Vec<u8>> {
         let sums = self.frames.iter().flat_map(|frame| *frame.sha256.as_bytes());
-        skippable(CHECKSUMS, &CHECKSUMS_ARE.into_iter().chain(sums).collect::<Vec<u8>>())
+        skippable(CHECKSUMS, &CHECKSUM_KIND.into_iter().chain(sums).collect::<Vec<u8>>())
     }
 
     fn pack(&mut self) -> io::Result<()> {
@@ -89,15 +94,15 @@ fn table(sizes: impl Iterator<Item = (u32, u32)>) -> io::Result<Vec<u8>> {
     let number = u32::try_from(count).ok().filter(|_| count <= MOST_FRAMES);
     let number = number.ok_or_else(|| io::Error::other("it has too many frames"))?;
     table.extend(number.to_le_bytes());
-    // Each frame has a checksum itself.
+    // The descriptor: no checksums in the table, because each zstd frame ends with one.
     table.push(0);
     table.extend(SEEKABLE.to_le_bytes());
     skippable(SKIPPABLE, &table)
 }
 
-fn skippable(begin: u32, content: &[u8]) -> io::Result<Vec<u8>> {
+fn skippable(magic: u32, content: &[u8]) -> io::Result<Vec<u8>> {
     let size = u32::try_from(content.len()).map_err(io::Error::other)?;
-    Ok([&begin.to_le_bytes(), &size.to_le_bytes(), content].concat())
+    Ok([&magic.to_le_bytes(), &size.to_le_bytes(), content].concat())
 }
 
 impl<W: Write> Write for SeekableWriter<W> {
@@ -143,7 +148,7 @@ mod tests {
             offset += size;
         }
         assert_eq!((word(offset), word(offset + 4)), (CHECKSUMS, 8 + 3 * 32));
-        assert_eq!(packed[offset + 8..offset + 16], CHECKSUMS_ARE);
+        assert_eq!(packed[offset + 8..offset + 16], CHECKSUM_KIND);
         assert_eq!(packed[offset + 16..table - 8], sums, "and nothing between");
         assert_eq!((word(table + 24) as usize, word(table + 28)), (table - 8 - offset, 0));
         assert_eq!(sum_of_end, Sha256::of(&packed[offset..]));

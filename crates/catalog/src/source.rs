@@ -1,7 +1,7 @@
 use std::fmt::Debug;
 use std::io;
 
-use super::{ArtifactId, Ignored, Origin};
+use super::{ArtifactId, Ignored, SourcePath};
 use base::hash::Sha256;
 use base::identity::Identity;
 use base::names::RelPath;
@@ -41,10 +41,10 @@ pub trait Source: Debug + Send + Sync {
     }
 
     /// Finds a regular file without reading it.
-    fn find(&self, origin: &Origin) -> io::Result<Box<dyn SourceFile>>;
+    fn find(&self, origin: &SourcePath) -> io::Result<Box<dyn SourceFile>>;
 
     /// Opens a regular file.
-    fn open(&self, origin: &Origin) -> io::Result<Box<dyn OpenFile>> {
+    fn open(&self, origin: &SourcePath) -> io::Result<Box<dyn OpenFile>> {
         self.find(origin)?.open()
     }
 }

@@ -1,6 +1,6 @@
 use std::io;
 
-use super::lock::Taken;
+use super::lock::ReadArchive;
 use super::members::{Member, Members};
 use super::scratch::{LeasedPiece, Piece};
 use super::source::{OpenFile, SourceFile};
@@ -13,7 +13,7 @@ use binary::ReadAt;
 #[derive(Debug)]
 pub(super) struct UnpackedArchive {
     pub members: Members,
-    pub taken: Taken,
+    pub archive: ReadArchive,
     pub proof: Proof,
 }
 
@@ -39,7 +39,7 @@ impl UnpackedArchive {
         let Some(Member::File { piece, .. }) = self.members.followed(path) else {
             return Err(self.fault(io::ErrorKind::NotFound, path, "is missing or not a file"));
         };
-        let name = format!("{}/{path}", self.taken.archive.key);
+        let name = format!("{}/{path}", self.archive.locked.key);
         if piece.len() > most {
             return Err(regular::too_large(&name, most));
         }
@@ -62,7 +62,7 @@ impl UnpackedArchive {
     }
 
     fn fault(&self, kind: io::ErrorKind, path: &RelPath, fault: &str) -> io::Error {
-        io::Error::new(kind, format!("`{path}` of archive {} {fault}", self.taken.archive.key))
+        io::Error::new(kind, format!("`{path}` of archive {} {fault}", self.archive.locked.key))
     }
 }
 

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{ArtifactId, Catalog, Origin};
+use super::{ArtifactId, Catalog, SourcePath};
 use base::names::RelPath;
 
 /// A set of files, by artifact.
@@ -11,8 +11,8 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Set without sizes.
-    pub fn new<'a>(files: impl IntoIterator<Item = &'a Origin>) -> Self {
+    /// Set without sizes: no artifact is partial.
+    pub fn new<'a>(files: impl IntoIterator<Item = &'a SourcePath>) -> Self {
         let mut members: BTreeMap<ArtifactId, BTreeSet<RelPath>> = BTreeMap::new();
         for file in files {
             let path = file.base.join(&file.path);
@@ -22,7 +22,10 @@ impl Wanted {
     }
 
     /// Set with sizes from the catalog.
-    pub fn of<'a>(catalog: &Catalog, files: impl IntoIterator<Item = &'a Origin>) -> Self {
+    pub fn with_sizes<'a>(
+        catalog: &Catalog,
+        files: impl IntoIterator<Item = &'a SourcePath>,
+    ) -> Self {
         let mut selection = Self::new(files);
         for artifact in &catalog.artifacts {
             let Some(members) = selection.members.get(&artifact.id) else { continue };
@@ -39,7 +42,8 @@ impl Wanted {
         selection
     }
 
-    /// Reading parts pays off below half of the bytes.
+    /// Returns whether the set has less than half of the artifact's bytes: only then reading parts is
+    /// faster than reading the whole archive.
     pub(super) fn is_partial(&self, artifact: &ArtifactId) -> bool {
         self.partial.contains(artifact)
     }
@@ -49,7 +53,7 @@ impl Wanted {
         self.members.is_empty()
     }
 
-    /// Any file is wanted.
+    /// Returns whether the set has a file of the artifact.
     pub fn takes(&self, artifact: &ArtifactId) -> bool {
         self.members.contains_key(artifact)
     }

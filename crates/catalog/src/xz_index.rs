@@ -146,14 +146,14 @@ mod tests {
         let (content, bytes) = (content(), packed(&content()));
         let blocks = blocks(&bytes).unwrap().unwrap();
         assert_eq!(blocks.iter().map(|block| block.1).collect::<Vec<_>>(), [1000, 1000, 1000, 500]);
-        let (mut offset, mut done) = (12, 0);
+        let (mut offset, mut position) = (12, 0);
         for (packed, len) in blocks {
             let (unpadded, len) = (packed, usize::try_from(len).unwrap());
             let packed = usize::try_from(packed.next_multiple_of(4)).unwrap();
             let block = &bytes[offset..offset + packed];
             let decoded =
                 |block: &[u8], len| decode(bytes[..12].try_into().unwrap(), block, unpadded, len);
-            assert_eq!(decoded(block, len).unwrap(), content[done..done + len]);
+            assert_eq!(decoded(block, len).unwrap(), content[position..position + len]);
             assert!(decoded(block, len - 1).is_err(), "more than it should have");
             assert!(decoded(block, len + 1).is_err(), "less than it should have");
             assert!(decoded(&block[..packed - 4], len).is_err(), "half of its check");
@@ -162,7 +162,7 @@ mod tests {
                 damaged[place] ^= 0x10;
                 assert!(decoded(&damaged, len).is_err(), "{place}");
             }
-            (offset, done) = (offset + packed, done + len);
+            (offset, position) = (offset + packed, position + len);
         }
     }
 

@@ -16,7 +16,7 @@ use binary::systems::System;
 use binary::systems::stable_abi::Release;
 use wheel::package::OpenError;
 
-use crate::rules::libraries::{self, Lost};
+use crate::rules::libraries::{self, UnfoundLibrary};
 use crate::rules::{self, stable_abi, symbols};
 use crate::systems::{Installed, Loading, MessageNames, PackageNeeds, hosted, libc, runs};
 use crate::{Command, File, Finding, Kind, Needs, Package, Rule, Set, read, report};
@@ -188,8 +188,8 @@ pub fn audit_with(wheels: &[&Path], others: &[&Path]) -> Result<Vec<Audit>, Audi
     let paths = wheels.iter().chain(others);
     let packages = paths.map(|path| read::facts(path)).collect::<Result<_, _>>()?;
     let set = Set { packages, environment: &|_: &str| false, targets: None };
-    let (lost, symbols) = (libraries::lost(&set), symbols::of_set(&set));
-    let installed = Installed::new(&set.packages).without(&lost);
+    let (unfound_libraries, symbols) = (libraries::unfound(&set), symbols::of_set(&set));
+    let installed = Installed::new(&set.packages).without(&unfound_libraries);
     let of_tags = |rule: &Rule| rule.codes.iter().any(|code| TAGS.contains(code));
     let mut wrong = BTreeMap::new();
     for finding in rules::judge_by(&set, Command::Audit, of_tags) {
@@ -197,7 +197,7 @@ pub fn audit_with(wheels: &[&Path], others: &[&Path]) -> Result<Vec<Audit>, Audi
             wrong.entry(finding.file.clone()).or_insert(finding);
         }
     }
-    let mut unfound = unfound(&lost);
+    let mut unfound = unfound(&unfound_libraries);
     let of_loading = |rule: &Rule| LOADING.contains(&rule.name);
     let loading: Vec<Finding> = rules::judge_by(&set, Command::Audit, of_loading).collect();
     let judged = set.packages.iter().take(wheels.len()).map(|package| {
@@ -244,15 +244,15 @@ fn summary(finding: Finding) -> String {
 }
 
 /// Libraries of the same wheel, by file.
-fn unfound(lost: &[Lost<'_, '_>]) -> BTreeMap<String, Vec<Unfound>> {
+fn unfound(libraries: &[UnfoundLibrary<'_, '_>]) -> BTreeMap<String, Vec<Unfound>> {
     let mut unfound: BTreeMap<String, Vec<Unfound>> = BTreeMap::new();
-    for lost in lost {
-        let Some(place) = lost.own else { continue };
-        unfound.entry(lost.package.file.clone()).or_default().push(Unfound {
-            file: lost.file.member.to_string(),
-            library: lost.library.clone(),
+    for unfound_library in libraries {
+        let Some(place) = unfound_library.own else { continue };
+        unfound.entry(unfound_library.package.file.clone()).or_default().push(Unfound {
+            file: unfound_library.file.member.to_string(),
+            library: unfound_library.library.clone(),
             at: place.member.to_string(),
-            certain: lost.certain,
+            certain: unfound_library.certain,
         });
     }
     unfound
@@ -390,14 +390,14 @@ impl Audit {
     /// Faults of loading for verdicts on systems.
     fn loading(&self, abi: Vec<(Release, String)>) -> Loading {
         let errors = self.findings.iter().filter(|it| it.severity == Severity::Error);
-        let lost = self.unfound.iter().find(|it| it.certain);
+        let unfound = self.unfound.iter().find(|it| it.certain);
         let libraries = self.unfound.iter().map(|it| &it.library);
         let is_certain =
             |library: &&String| self.unfound.iter().any(|it| it.certain && it.library == **library);
         let undefined = self.unresolved.first();
         Loading {
             findings: errors.cloned().collect(),
-            lost: lost.map(|it| (it.file.clone(), it.library.clone())),
+            unfound: unfound.map(|it| (it.file.clone(), it.library.clone())),
             after_others: libraries.filter(|it| !is_certain(it)).cloned().collect(),
             undefined: undefined.map(|it| (it.file.clone(), it.symbols[0].clone())),
             abi,

@@ -36,7 +36,7 @@ pub use finished::Finished;
 pub use known::{Known, Why};
 pub use needs::{Facts, Needs, Symbols};
 pub use package::{Package, VariantFacts};
-pub use parts::{lost, misplaced_members};
+pub use parts::{misplaced_members, missing_parts};
 pub use rule::{Fact, Rule};
 pub use rules::code::misplaced;
 pub use rules::owners::{Claim, Clash, ClashKind, clashes};

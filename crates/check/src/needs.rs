@@ -6,7 +6,7 @@ use binary::policy;
 
 use crate::Known;
 
-/// What one binary needs of its loader, and what it offers others.
+/// Needs of one binary, and its offers to other files.
 #[derive(Debug, Clone)]
 pub struct Needs<'a> {
     /// Headers and names: machine, libraries, versions, search directories.
@@ -18,7 +18,7 @@ pub struct Needs<'a> {
     pub flags: Known<u32>,
 }
 
-/// Facts by format; a plan borrows those of its catalog.
+/// Facts by format, in a plan borrowed from its catalog.
 #[derive(Debug, Clone)]
 pub enum Facts<'a> {
     /// Of an ELF file.

@@ -50,8 +50,8 @@ pub struct VariantFacts {
     pub label: VariantLabel,
     /// Text of its data in the metadata directory.
     pub text: String,
-    /// Its data, if valid.
-    pub said: Option<Variants>,
+    /// Parsed data, if valid.
+    pub variants: Option<Variants>,
 }
 
 impl<'a> Package<'a> {
@@ -99,7 +99,7 @@ impl<'a> Package<'a> {
         self.members().filter(|file| file.needs().is_some()).count()
     }
 
-    /// Binaries with their files, those of a devel archive too.
+    /// Binaries with their files, also of a devel archive.
     pub fn binaries(&self) -> impl Iterator<Item = (&File<'a>, &Needs<'a>)> {
         self.files.iter().filter_map(|file| Some((file, file.needs()?)))
     }

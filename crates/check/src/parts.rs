@@ -7,7 +7,7 @@ use base::source::Code;
 
 /// Reports requirements on missing parts; `is_part` decides by distribution. A single part is not
 /// checked.
-pub fn lost(packages: &[Package<'_>], is_part: &dyn Fn(&str) -> bool) -> Vec<Finding> {
+pub fn missing_parts(packages: &[Package<'_>], is_part: &dyn Fn(&str) -> bool) -> Vec<Finding> {
     let names: BTreeSet<&str> = packages.iter().filter_map(|p| p.name.as_deref()).collect();
     let parts = packages.iter().filter(|p| p.name.as_deref().is_some_and(is_part));
     let parts: Vec<&Package<'_>> = parts.collect();
@@ -16,10 +16,11 @@ pub fn lost(packages: &[Package<'_>], is_part: &dyn Fn(&str) -> bool) -> Vec<Fin
     }
     let mut findings = Vec::new();
     for part in parts {
-        let lost = part.requires.iter().filter(|r| is_part(&r.name) && !names.contains(&*r.name));
+        let missing =
+            part.requires.iter().filter(|r| is_part(&r.name) && !names.contains(&*r.name));
         // Several extras may require the same part.
-        let lost: BTreeSet<&str> = lost.map(|requirement| &*requirement.name).collect();
-        findings.extend(lost.into_iter().map(|name| {
+        let missing: BTreeSet<&str> = missing.map(|requirement| &*requirement.name).collect();
+        findings.extend(missing.into_iter().map(|name| {
             let message = "a required wheel of the same split is missing";
             Finding::error(Code::UnmetRequirement, message).because(name).within(&part.file)
         }));

@@ -144,9 +144,9 @@ pub fn judge(set: &Set<'_>, command: Command) -> Vec<Finding> {
 pub(crate) fn judge_by<'s>(
     set: &'s Set<'_>,
     command: Command,
-    is_asked: impl Fn(&Rule) -> bool + 's,
+    is_selected: impl Fn(&Rule) -> bool + 's,
 ) -> impl Iterator<Item = Finding> + 's {
-    let rules = RULES.iter().filter(move |rule| command.runs(rule) && is_asked(rule));
+    let rules = RULES.iter().filter(move |rule| command.runs(rule) && is_selected(rule));
     rank(rules.flat_map(|rule| (rule.run)(set)), command)
 }
 

@@ -36,13 +36,13 @@ pub struct PackageNeeds {
     pub(crate) loading: Loading,
 }
 
-/// Faults of loading, of which other rules than those of tags report each. An audit takes them for verdicts on systems.
+/// Faults of loading, which other rules than the rules of tags report. An audit uses them for verdicts on systems.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Loading {
     /// Errors of the rules for executable stacks and DLLs.
     pub findings: Vec<Finding>,
     /// ELF file and library of the wheel that its loader is certain not to find.
-    pub lost: Option<(String, String)>,
+    pub unfound: Option<(String, String)>,
     /// Libraries of the wheel that other files load before: a plugin needs the library that opens it.
     pub after_others: BTreeSet<String>,
     /// ELF file and symbol that no library defines.
@@ -119,14 +119,14 @@ impl PackageNeeds {
         if let Some(refusal) = refusal.and_then(|refusal| self.at_start(refusal)) {
             return Err(Reason::Linux(refusal));
         }
-        let Loading { lost, undefined, .. } = &self.loading;
-        let lost = || lost.as_ref().map(|(file, it)| format!("`{file}` does not find {it}"));
+        let Loading { unfound, undefined, .. } = &self.loading;
+        let unfound = || unfound.as_ref().map(|(file, it)| format!("`{file}` does not find {it}"));
         let undefined = || {
             let (file, symbol) = undefined.as_ref()?;
             Some(format!("`{file}` needs `{symbol}`, which no library defines"))
         };
         let stack = self.fault(|finding| stacks::is_refused(finding, level));
-        stack.or_else(lost).or_else(undefined).map_or(Ok(()), |fault| Err(Reason::Fault(fault)))
+        stack.or_else(unfound).or_else(undefined).map_or(Ok(()), |fault| Err(Reason::Fault(fault)))
     }
 
     /// Leaves out libraries that other files load before.
@@ -183,8 +183,8 @@ impl PackageNeeds {
         later.map(|((major, minor), file)| format!("`{file}` needs Python {major}.{minor}"))
     }
 
-    fn fault(&self, is_asked: impl Fn(&Finding) -> bool) -> Option<String> {
-        let first = self.loading.findings.iter().find(|finding| is_asked(finding))?;
+    fn fault(&self, is_relevant: impl Fn(&Finding) -> bool) -> Option<String> {
+        let first = self.loading.findings.iter().find(|finding| is_relevant(finding))?;
         Some(format!("`{}`: {}", first.member.as_deref().unwrap_or_default(), first.what))
     }
 }

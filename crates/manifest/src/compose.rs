@@ -79,7 +79,7 @@ impl Composer<'_> {
         let mut composed = Vec::new();
         let mut edits = Vec::new();
         let nodes = group::spread(self.faults, words, nodes);
-        let declared_names = nodes.iter().filter_map(include::name).collect();
+        let declared_names = nodes.iter().filter_map(include::unique_name).collect();
         for node in nodes {
             match node.name.text.as_str() {
                 "include" => composed.extend(self.included(&node, &declared_names)),

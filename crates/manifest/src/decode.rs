@@ -58,7 +58,7 @@ pub(super) fn manifest(
     problems.extend(check::own_required(&manifest.packages));
     problems.extend(check::indexes(&manifest.packages, &manifest.publishing, &manifest.families));
     problems.extend(check::unknown_targets(&manifest.python.splits, &manifest.families));
-    problems.extend(contradictions::check(&manifest).in_order());
+    problems.extend(contradictions::check(&manifest).sorted());
     if problems.is_empty() { Ok(manifest) } else { Err(problems) }
 }
 

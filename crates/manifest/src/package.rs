@@ -303,9 +303,9 @@ fn likely(lines: &Block<'_>) -> PackageKind {
 }
 
 fn scope_of<'c, 'a>(node: &mut Node<'a>, outer: &Scope<'c, 'a>) -> Scope<'c, 'a> {
-    let written = node.peek("kind").and_then(|kind| kind.parse().ok());
-    let written = node.meant_kind().or(written);
-    let kind = written.or_else(|| lacks_kind(node).then(|| likely(&node.block())));
+    let declared = node.peek("kind").and_then(|kind| kind.parse().ok());
+    let declared = node.meant_kind().or(declared);
+    let kind = declared.or_else(|| lacks_kind(node).then(|| likely(&node.block())));
     Scope::new(outer.context, kind)
 }
 

@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 
 use base::names::{Mode, RelPath};
 use base::version::Version;
-use catalog::Origin;
+use catalog::SourcePath;
 
 mod digest;
 mod distribution;
 mod excess;
 mod limits;
-mod lost;
+mod loss_subject;
 mod member;
 mod note;
 mod only;
@@ -34,7 +34,7 @@ pub use digest::digest;
 pub use distribution::{Absent, Distribution, WheelVariant};
 pub use excess::Excess;
 pub use limits::{Limit, Limits};
-pub use lost::Lost;
+pub use loss_subject::LossSubject;
 pub use member::{Archive, Member, Step};
 pub use note::{Labelled, Note, Warning};
 pub use only::{OnlyName, OnlyNameError};
@@ -124,7 +124,7 @@ impl Plan {
     }
 
     /// Artifact files of members, with repetitions.
-    pub fn sources(&self) -> impl Iterator<Item = &Origin> {
+    pub fn sources(&self) -> impl Iterator<Item = &SourcePath> {
         let members = self.distributions.iter().flat_map(Distribution::all_members);
         members.filter_map(|member| member.step.source())
     }
@@ -152,7 +152,7 @@ pub struct Dropped {
 pub struct Unowned {
     /// Artifact and path of the file.
     #[serde(flatten)]
-    pub origin: Origin,
+    pub origin: SourcePath,
     /// Size in bytes.
     pub size: u64,
     /// Manifest line that excludes the file, or the missing line.

@@ -7,7 +7,7 @@ use crate::Rendered;
 use crate::rendered;
 use base::names::RelPath;
 use binary::elf::stub::StubMachine;
-use catalog::Origin;
+use catalog::SourcePath;
 
 /// One file of a wheel, sdist or devel archive.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -36,12 +36,12 @@ pub enum Step {
     /// The bytes of the source.
     Copy {
         /// Source file.
-        source: Origin,
+        source: SourcePath,
     },
     /// The bytes of the source with this `DT_RPATH` and no `DT_RUNPATH`.
     Relink {
         /// Source file.
-        source: Origin,
+        source: SourcePath,
         /// The whole new value; entries are separated by `:`.
         rpath: String,
         /// Also without its request for an executable stack.
@@ -107,7 +107,7 @@ pub struct Archive {
 
 impl Step {
     /// Source, if any.
-    pub fn source(&self) -> Option<&Origin> {
+    pub fn source(&self) -> Option<&SourcePath> {
         match self {
             Self::Copy { source } | Self::Relink { source, .. } => Some(source),
             Self::Stub { .. }

@@ -80,8 +80,8 @@ mod tests {
     fn refuses_an_unknown_text() {
         let member =
             r#"{"path": "a/b", "step": "render", "text": ["x", 1], "size": 2, "rule": ""}"#;
-        let said = refused(&with_member(member));
-        assert!(said.ends_with("`a/b` needs text 1, and the plan has 0 texts"), "{said}");
+        let message = refused(&with_member(member));
+        assert!(message.ends_with("`a/b` needs text 1, and the plan has 0 texts"), "{message}");
     }
 
     #[test]
@@ -112,13 +112,16 @@ mod tests {
             ("{}", "missing field `format`"),
             (r#"{"format": "1"}"#, "invalid type"),
         ] {
-            let said = refused(text);
-            assert!(said.starts_with("this is not a plan ") && said.contains(cause), "{said}");
+            let message = refused(text);
+            assert!(
+                message.starts_with("this is not a plan ") && message.contains(cause),
+                "{message}"
+            );
         }
-        let said = refused(&PLAN.replace("kpack", "k-pack"));
+        let message = refused(&PLAN.replace("kpack", "k-pack"));
         assert!(
-            said.starts_with("this plan does not match format 1: unknown variant `k-pack`"),
-            "{said}"
+            message.starts_with("this plan does not match format 1: unknown variant `k-pack`"),
+            "{message}"
         );
     }
 }

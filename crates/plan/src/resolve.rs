@@ -40,6 +40,7 @@ mod oversize;
 mod ownership;
 mod package_version;
 mod parted;
+mod partial_artifacts;
 mod paths;
 mod place;
 mod platform;
@@ -55,7 +56,6 @@ mod rpath;
 mod runtime_data;
 mod select;
 mod set;
-mod shards;
 mod shared;
 mod shared_module;
 mod source_build;
@@ -91,30 +91,33 @@ pub fn plan(
 ) -> Result<(Plan, Problems), Problems> {
     match resolver::plan(manifest, catalog, templates, request) {
         Ok((mut plan, warnings)) => {
-            let warnings = warnings.in_order();
+            let warnings = warnings.sorted();
             plan.warnings = warnings.iter().map(ignored::warning).collect();
             plan.texts = texts::share(&mut plan.distributions);
             Ok((plan, warnings))
         }
-        Err(problems) => Err(gathered::gathered(not_allowed(&problems, request).in_order())),
+        Err(problems) => Err(gathered::gathered(not_allowed(&problems, request).sorted())),
     }
 }
 
-/// `--allow` accepts findings in packages; errors of lines have their own remedies.
+/// Adds to the remedies of allowed errors that `--allow` is for findings in packages: it accepts no
+/// error of a plan.
 fn not_allowed(problems: &Problems, request: &Request) -> Problems {
-    let mut all = Problems::new();
+    let mut completed = Problems::new();
     for problem in problems.iter() {
         let code = problem.code();
-        all.push(match problem.remedy().filter(|_| problem.is_error() && request.allows(code)) {
-            Some(remedy) => {
-                let help =
-                    format!("{remedy}; `--allow {code}` accepts it in finished packages alone");
-                problem.clone().help(help)
-            }
-            None => problem.clone(),
-        });
+        completed.push(
+            match problem.remedy().filter(|_| problem.is_error() && request.allows(code)) {
+                Some(remedy) => {
+                    let help =
+                        format!("{remedy}; `--allow {code}` accepts it in finished packages alone");
+                    problem.clone().help(help)
+                }
+                None => problem.clone(),
+            },
+        );
     }
-    all
+    completed
 }
 
 #[cfg(test)]

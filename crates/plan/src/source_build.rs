@@ -196,7 +196,7 @@ pub struct DevelTree {
     pub module: ModuleName,
 }
 
-/// Findings below the root of all sources.
+/// Checkouts and wheels below the root of all sources.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
     /// Index of each complete checkout's `source` line.
@@ -217,7 +217,7 @@ impl ProjectBuild {
             .map_or_else(|| self.source.clone(), |below| self.source.join(below))
     }
 
-    /// Inputs of the build, one line each.
+    /// Inputs of the build that its lines in the manifest add to the checkout, one line each.
     pub fn inputs(&self) -> Vec<String> {
         let mut inputs = Vec::new();
         inputs.extend((!self.after.is_empty()).then(|| {
@@ -237,9 +237,10 @@ impl ProjectBuild {
         );
         inputs.extend(self.constraints.iter().map(|limit| format!("constrains {limit}")));
         inputs.extend(self.run.iter().map(|command| {
-            let condition = command.if_there.as_ref();
-            let condition = condition.map(|file| format!(", if {file} exists"));
-            format!("runs {}{}", command.words.join(" "), condition.unwrap_or_default())
+            let in_checkout = command.if_there.as_ref().map(RelPath::as_str);
+            let conditions = in_checkout.into_iter().chain(command.needs.as_deref());
+            conditions
+                .fold(format!("runs {command}"), |text, path| text + &format!(", if {path} exists"))
         }));
         let cmake = self.native.as_ref().and_then(|native| native.cmake.as_ref());
         inputs.extend(self.repair.then(|| "with its needed libraries".to_owned()));
@@ -263,13 +264,13 @@ impl ProjectBuild {
 }
 
 impl PrefetchedWheel {
-    /// True if built from a git repository.
+    /// Returns true if the wheel is built from a git repository.
     pub fn is_built(&self) -> bool {
         let address = self.requirement.as_ref().and_then(|requirement| requirement.split_once('@'));
         address.is_some_and(|(_, address)| address.trim_start().starts_with("git+"))
     }
 
-    /// Source.
+    /// Files, or the requirement and its index, for messages.
     pub fn origin(&self) -> String {
         let files: Vec<&str> = self.files.iter().map(RelPath::as_str).collect();
         let Some(requirement) = &self.requirement else { return files.join(", ") };
@@ -282,9 +283,30 @@ impl PrefetchedWheel {
 }
 
 impl TakenWheel {
-    /// Source.
+    /// Files, or the pin of an index, for messages.
     pub fn origin(&self) -> String {
         let files: Vec<&str> = self.files.iter().map(RelPath::as_str).collect();
         self.index.as_ref().map_or_else(|| files.join(", "), |pin| format!("{pin} of the index"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn inputs_name_the_script_and_the_conditions_of_a_command() {
+        let project: ProjectBuild = serde_json::from_value(json!({
+            "name": "x", "source": "x", "after": [], "isolated": true, "devel": false, "rule": "",
+            "run": [
+                {"words": ["{python}", "a.py"], "if": "a.py", "needs": "/dev/kfd"},
+                {"words": ["b"], "script": {"path": "prepare.sh", "text": "true"}}
+            ]
+        }))
+        .unwrap();
+        let expected =
+            ["runs {python} a.py, if a.py exists, if /dev/kfd exists", "runs prepare.sh b"];
+        assert_eq!(project.inputs(), expected);
     }
 }

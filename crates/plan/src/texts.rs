@@ -85,7 +85,7 @@ fn pieces(distribution: &mut Distribution) -> impl Iterator<Item = &mut Piece> {
         .flatten()
 }
 
-/// Files that a plan can render; a devel archive has none.
+/// Files that a plan can render. Files of devel archives are copied or linked.
 fn members(distribution: &mut Distribution) -> impl Iterator<Item = &mut Member> {
     distribution.members.iter_mut().chain(&mut distribution.licenses)
 }

@@ -64,7 +64,7 @@ impl Place {
             if let Some(lock) = lock(&path)? {
                 let mut place = Self { path, kept_work: None, registration: None, lock };
                 place.clear()?;
-                place.registration = Some(cleanup::path(place.path.clone()));
+                place.registration = Some(cleanup::register_path(place.path.clone()));
                 return Ok(place);
             }
         }

@@ -26,7 +26,7 @@ struct Report {
 #[derive(Deserialize)]
 struct Installed {
     metadata: Metadata,
-    download_info: Origin,
+    download_info: SourcePath,
 }
 
 #[derive(Deserialize)]
@@ -37,7 +37,7 @@ struct Metadata {
 
 /// An origin (PEP 610).
 #[derive(Deserialize)]
-struct Origin {
+struct SourcePath {
     url: String,
     #[serde(default)]
     archive_info: Option<Archive>,

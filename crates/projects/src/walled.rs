@@ -40,7 +40,7 @@ pub(crate) fn group_to_its_end<T>(
     drop(command);
     let leader = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let leader = leader.ok_or_else(|| io::Error::other("a process without a number"))?;
-    let registration = cleanup::programs(leader);
+    let registration = cleanup::register_programs(leader);
     drop(together);
     let attended = attend(leader);
     if attended.is_err() {

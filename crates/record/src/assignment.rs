@@ -61,30 +61,30 @@ impl<'m> Assignment<'m> {
     ///
     /// # Errors
     ///
-    /// Fails without a wheel: the reason, and the path's targets.
+    /// If the file belongs to no wheel: the reason, with the targets in its path.
     pub fn home(&self, path: &RelPath) -> Result<Home, (Misfit, String)> {
         let below = match &self.rule.root {
             Some(root) => path.below(root),
             None => Some(path.clone()),
         };
-        let kept =
+        let host_line =
             taking(&self.rule.keeps, path).or_else(|| taking(&self.rule.keeps, below.as_ref()?));
-        if let Some(line) = kept {
+        if let Some(line) = host_line {
             return Ok(Home::Kept(line));
         }
         let line = below.as_ref().and_then(|below| taking(&self.rule.files, below));
-        let told = self.names.in_path(below.as_ref().unwrap_or(path).as_str());
-        if told.is_empty() {
+        let targets = self.names.in_path(below.as_ref().unwrap_or(path).as_str());
+        if targets.is_empty() {
             return Ok(Home::Host);
         }
-        let Some(line) = line else { return Err((Misfit::Unclaimed, told.join(", "))) };
-        let targets =
-            told.iter().map(|name| self.target(name).map_err(|m| (m, (*name).to_owned())));
-        let targets: BTreeSet<&str> = targets.collect::<Result<_, _>>()?;
-        let mut targets = targets.into_iter();
-        match (targets.next(), targets.next()) {
+        let Some(line) = line else { return Err((Misfit::Unclaimed, targets.join(", "))) };
+        let wheels =
+            targets.iter().map(|name| self.target(name).map_err(|m| (m, (*name).to_owned())));
+        let wheels: BTreeSet<&str> = wheels.collect::<Result<_, _>>()?;
+        let mut wheels = wheels.into_iter();
+        match (wheels.next(), wheels.next()) {
             (Some(target), None) => Ok(Home::Target(target.to_owned(), line)),
-            _ => Err((Misfit::Several, told.join(", "))),
+            _ => Err((Misfit::Several, targets.join(", "))),
         }
     }
 

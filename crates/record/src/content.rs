@@ -88,34 +88,34 @@ impl PackageContent {
 
     /// First difference, preferably of an artifact's file.
     pub fn difference(&self, earlier: &Self) -> Option<Difference> {
-        let mut found: Vec<(&str, Kind)> = Vec::new();
-        for (path, own) in &self.members {
+        let mut differing: Vec<(&str, Kind)> = Vec::new();
+        for (path, file) in &self.members {
             match earlier.members.get(path) {
-                None => found.push((path, Kind::Added)),
-                Some(other) if other.hash != own.hash => found.push((path, Kind::Changed)),
-                Some(other) if other.executable != own.executable => {
-                    found.push((path, Kind::Mode));
+                None => differing.push((path, Kind::Added)),
+                Some(old) if old.hash != file.hash => differing.push((path, Kind::Changed)),
+                Some(old) if old.executable != file.executable => {
+                    differing.push((path, Kind::Mode));
                 }
                 Some(_) => {}
             }
         }
-        let gone = earlier.members.keys().filter(|path| !self.members.contains_key(*path));
-        found.extend(gone.map(|path| (path.as_str(), Kind::Removed)));
-        let more = found.len().saturating_sub(1);
-        let (path, kind) = found.into_iter().min_by_key(|(path, _)| rules::is_made(path))?;
+        let removed = earlier.members.keys().filter(|path| !self.members.contains_key(*path));
+        differing.extend(removed.map(|path| (path.as_str(), Kind::Removed)));
+        let more = differing.len().saturating_sub(1);
+        let (path, kind) = differing.into_iter().min_by_key(|(path, _)| rules::is_made(path))?;
         Some(Difference { path: path.to_owned(), kind, more })
     }
 }
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match self.kind {
+        let change = match self.kind {
             Kind::Added => "is new",
             Kind::Removed => "is gone",
             Kind::Mode => "has another mode",
             Kind::Changed => "changed",
         };
-        write!(f, "{} {what}", self.path)?;
+        write!(f, "{} {change}", self.path)?;
         match self.more {
             0 => Ok(()),
             more => write!(f, ", and {more} more"),

@@ -38,7 +38,7 @@ pub struct Gate<'g> {
     /// Codes of accepted findings.
     pub allowed: &'g [Code],
     /// Callback for accepted findings.
-    pub told: &'g (dyn Fn(&[Finding]) + Sync),
+    pub on_allowed: &'g (dyn Fn(&[Finding]) + Sync),
 }
 
 /// Reason for refusing packages.
@@ -96,16 +96,16 @@ impl Gate<'_> {
             return Err(GateError::Refused(refused));
         }
         if !allowed.is_empty() {
-            (self.told)(&allowed);
+            (self.on_allowed)(&allowed);
         }
         Ok(())
     }
 
     fn errors(&self, set: &Set<'_>, more: Vec<Finding>) -> Vec<Finding> {
-        let all = judge(set, self.command).into_iter().chain(more).collect();
-        let mut kept = Judged::new(self.manifest, &set.packages, all).kept;
-        kept.retain(|finding| finding.severity == Severity::Error);
-        kept
+        let findings = judge(set, self.command).into_iter().chain(more).collect();
+        let mut findings = Judged::new(self.manifest, &set.packages, findings).findings;
+        findings.retain(|finding| finding.severity == Severity::Error);
+        findings
     }
 }
 
@@ -132,10 +132,11 @@ fn variants(files: &[PackageFile], packages: &[Package<'_>]) -> io::Result<Vec<F
     let directories: BTreeSet<&Path> = files.iter().filter_map(|it| it.path.parent()).collect();
     let mut findings = Vec::new();
     for directory in directories {
-        let is_here =
+        let is_in_directory =
             |(file, _): &(&PackageFile, &Package<'_>)| file.path.parent() == Some(directory);
-        let here = files.iter().zip(packages).filter(is_here);
-        findings.extend(check::read::variants_beside(directory, here.map(|(_, package)| package))?);
+        let neighbours = files.iter().zip(packages).filter(is_in_directory);
+        let neighbours = neighbours.map(|(_, package)| package);
+        findings.extend(check::read::variants_beside(directory, neighbours)?);
     }
     Ok(findings)
 }

@@ -23,7 +23,7 @@ mod statement;
 
 use statement::Descriptor;
 
-pub use commit::{Commit, CommitError, Made};
+pub use commit::{Commit, CommitError, FilesOrigin};
 pub use contents::Contents;
 pub use project::{BuildRequirement, ProjectInputs, ProjectRepository, RequirementDigest};
 pub use run::{ProgramSources, Run};
@@ -95,15 +95,15 @@ impl<'a> Package<'a> {
     }
 }
 
-fn in_order<'p, 'a>(packages: &'p [Package<'a>]) -> Vec<&'p Package<'a>> {
-    let mut sorted: Vec<_> = packages.iter().collect();
-    sorted.sort_by_key(|package| package.name());
-    sorted
+fn sorted<'p, 'a>(packages: &'p [Package<'a>]) -> Vec<&'p Package<'a>> {
+    let mut packages: Vec<_> = packages.iter().collect();
+    packages.sort_by_key(|package| package.name());
+    packages
 }
 
 /// Text of the checksum file, sorted by name.
 pub fn sha256sums(packages: &[Package<'_>]) -> String {
-    in_order(packages).into_iter().fold(String::new(), |mut text, package| {
+    sorted(packages).into_iter().fold(String::new(), |mut text, package| {
         let _ = writeln!(text, "{}  {}", package.sha256, package.name());
         text
     })
@@ -145,8 +145,8 @@ impl FromStr for BuilderId {
     /// A scheme, `:` and more, without spaces (RFC 3986, section 3).
     fn from_str(text: &str) -> Result<Self, BuilderIdError> {
         let scheme = |scheme: &str| {
-            let of_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
-            scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(of_scheme)
+            let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+            scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(is_allowed)
         };
         let printable = text.bytes().all(|byte| byte.is_ascii_graphic());
         match text.split_once(':') {
@@ -170,7 +170,7 @@ pub struct Inputs {
     /// Run of the build.
     pub run: Run,
     /// Options of the command line, by name.
-    pub asked: Map<String, Value>,
+    pub options: Map<String, Value>,
     /// Digests of contents without versions, by path of the package.
     pub contents: BTreeMap<RelPath, String>,
     dependencies: Vec<Descriptor>,
@@ -178,34 +178,36 @@ pub struct Inputs {
 
 impl Inputs {
     /// Inputs of a build of projects alone; see [`Self::new`].
-    pub fn without_artifacts(asked: Map<String, Value>, manifest: &[(&str, &str)]) -> Self {
+    pub fn without_artifacts(options: Map<String, Value>, manifest: &[(&str, &str)]) -> Self {
         let (run, contents) = (Run::default(), BTreeMap::new());
-        Self { run, asked, contents, dependencies: files(manifest).collect() }
+        Self { run, options, contents, dependencies: files(manifest).collect() }
     }
 
     /// Inputs without a builder. `manifest` has name and text of each manifest file.
-    pub fn new(asked: Map<String, Value>, manifest: &[(&str, &str)], catalog: &Catalog) -> Self {
+    pub fn new(options: Map<String, Value>, manifest: &[(&str, &str)], catalog: &Catalog) -> Self {
         let origin = &catalog.build.origin;
-        let told = [("run", &origin.run), ("job", &origin.job)];
-        let told = told.into_iter().filter_map(|(name, value)| Some((name, value.clone()?)));
+        let annotations = [("run", &origin.run), ("job", &origin.job)];
+        let annotations =
+            annotations.into_iter().filter_map(|(name, value)| Some((name, value.clone()?)));
         let whole = Descriptor::catalog(statement::ARTIFACTS, catalog.sha256());
-        let whole = told.fold(whole, |whole, (name, value)| whole.with(name, value));
-        let own = origin.commit.iter().map(|commit| Descriptor::commit("source", commit, None));
+        let whole =
+            annotations.fold(whole, |whole, (name, value)| whole.with_annotation(name, value));
+        let commit = origin.commit.iter().map(|commit| Descriptor::commit("source", commit, None));
         let pins = origin.sources.iter().map(|pin| {
             let name = format!("source/{}", pin.path);
             let pinned = Descriptor::commit(&name, &pin.commit, pin.url.as_deref());
             if pin.patches.is_empty() {
                 pinned
             } else {
-                pinned.with("patches", pin.patches.clone())
+                pinned.with_annotation("patches", pin.patches.clone())
             }
         });
         let each = catalog.artifacts.iter().map(|artifact| {
             Descriptor::catalog(&format!("artifacts/{}", artifact.id), artifact.sha256())
         });
         let dependencies =
-            files(manifest).chain([whole]).chain(each).chain(own).chain(pins).collect();
-        Self { run: Run::default(), asked, contents: BTreeMap::new(), dependencies }
+            files(manifest).chain([whole]).chain(each).chain(commit).chain(pins).collect();
+        Self { run: Run::default(), options, contents: BTreeMap::new(), dependencies }
     }
 
     /// Adds digests of the bytes of artifacts.
@@ -239,5 +241,5 @@ pub fn statement(
     inputs: &Inputs,
     packages: &[Package<'_>],
 ) -> Statement {
-    Statement::new(decided, inputs, in_order(packages))
+    Statement::new(decided, inputs, sorted(packages))
 }

@@ -84,48 +84,48 @@ impl Recorded {
         subjects.filter_map(|(name, sha256)| Some((in_dist(name).ok()?, sha256)))
     }
 
-    /// Combines new packages, described by `statements`, with recorded ones; removes selected
-    /// earlier ones. Uses hashes in `known`.
+    /// Combines new packages, described by `statements`, with recorded ones, except the recorded
+    /// ones for which `is_removed` returns true. Hashes only files that `hashed` lacks.
     pub fn combine(
         self,
         dest: &Path,
         made: &[Package<'_>],
-        known: &[Package<'_>],
+        hashed: &[Package<'_>],
         statements: Vec<Statement>,
-        goes: impl Fn(&RelPath) -> bool,
+        is_removed: impl Fn(&RelPath) -> bool,
     ) -> io::Result<Combined> {
-        let hashes: BTreeMap<&RelPath, &str> =
-            known.iter().map(|package| (package.path, package.sha256)).collect();
+        let sha256_by_path: BTreeMap<&RelPath, &str> =
+            hashed.iter().map(|package| (package.path, package.sha256)).collect();
         let is_made = |path: &RelPath| made.iter().any(|package| package.path == path);
         let mut listed = BTreeMap::new();
         let (mut removed, mut changed) = (Vec::new(), Vec::new());
         for (path, is_package) in self.paths().into_iter().filter(|(path, _)| !is_made(path)) {
-            let found = match hashes.get(&path) {
+            let hash = match sha256_by_path.get(&path) {
                 Some(hash) => Some((*hash).to_owned()),
                 None => hash_of(&dest.join(path.as_str()))?,
             };
-            let Some(found) = found else { continue };
-            let is_ours = self.packages().any(|(other, hash)| other == path && hash == found);
-            if is_ours && goes(&path) {
+            let Some(hash) = hash else { continue };
+            let is_ours = self.packages().any(|package| package == (path.clone(), &*hash));
+            if is_ours && is_removed(&path) {
                 removed.push(path);
-            } else if is_ours || self.sums.get(&path) == Some(&found) {
-                listed.insert(path, found);
+            } else if is_ours || self.sums.get(&path) == Some(&hash) {
+                listed.insert(path, hash);
             } else if is_package {
                 changed.push(path);
             }
         }
         let stays = |name: &str, hash: &str| {
-            in_dist(name).is_ok_and(|path| listed.get(&path).is_some_and(|found| found == hash))
+            in_dist(name).is_ok_and(|path| listed.get(&path).is_some_and(|listed| listed == hash))
         };
         let earlier = self.statements.into_iter().map(|earlier| earlier.restricted(stays));
         let statements = united(statements.into_iter().chain(earlier));
-        let all = made.iter().copied();
-        let all: Vec<Package<'_>> =
-            all.chain(listed.iter().map(|(path, sha256)| Package { path, sha256 })).collect();
+        let listed = listed.iter().map(|(path, sha256)| Package { path, sha256 });
+        let packages: Vec<Package<'_>> = made.iter().copied().chain(listed).collect();
         // Records without a package would make foreign files beside them unlisted.
-        let texts = if all.is_empty() { Ok(Vec::new()) } else { texts(&all, &statements) };
+        let texts =
+            if packages.is_empty() { Ok(Vec::new()) } else { texts(&packages, &statements) };
         let texts = texts.map_err(io::Error::other)?;
-        let is_text = |path: &RelPath| texts.iter().any(|(other, _)| other == path);
+        let is_text = |path: &RelPath| texts.iter().any(|(text_path, _)| text_path == path);
         let sums = provenance::sums_path().map_err(io::Error::other)?;
         let sums = Some(sums).filter(|path| dest.join(path.as_str()).is_file());
         let records = self.files.into_iter().chain(sums);
@@ -134,10 +134,10 @@ impl Recorded {
     }
 
     /// Names, below the directory of [`Recorded::read_in`], and new texts of records that name
-    /// files of `gone`.
-    pub fn without(&self, gone: &BTreeSet<&str>) -> Vec<(String, String)> {
-        let goes = |path: &RelPath| gone.contains(below_dist(path));
-        let stays = |name: &str| !in_dist(name).is_ok_and(|path| goes(&path));
+    /// files of `removed`.
+    pub fn texts_without(&self, removed: &BTreeSet<&str>) -> Vec<(String, String)> {
+        let is_removed = |path: &RelPath| removed.contains(below_dist(path));
+        let stays = |name: &str| !in_dist(name).is_ok_and(|path| is_removed(&path));
         let mut texts = Vec::new();
         for (file, statement) in self.files.iter().zip(&self.statements) {
             if !statement.subjects().all(|(name, _)| stays(name)) {
@@ -145,8 +145,8 @@ impl Recorded {
                 texts.push((below_dist(file).to_owned(), rest.to_json()));
             }
         }
-        if self.sums.keys().any(goes) {
-            let rest = self.sums.iter().filter(|(path, _)| !goes(path));
+        if self.sums.keys().any(is_removed) {
+            let rest = self.sums.iter().filter(|(path, _)| !is_removed(path));
             let rest: Vec<_> = rest.map(|(path, sha256)| Package { path, sha256 }).collect();
             texts.push((provenance::SUMS.to_owned(), provenance::sha256sums(&rest)));
         }
@@ -180,9 +180,9 @@ pub fn united(statements: impl IntoIterator<Item = Statement>) -> Vec<Statement>
         if !united.is_empty() && statement.subjects().next().is_none() {
             continue;
         }
-        let rest = united.iter_mut().try_fold(statement, |statement, other| {
+        let rest = united.iter_mut().try_fold(statement, |statement, earlier| {
             // `Err` ends the search after a union.
-            match other.unite(statement) {
+            match earlier.unite(statement) {
                 Ok(()) => Err(()),
                 Err(back) => Ok(*back),
             }
@@ -211,8 +211,8 @@ fn statement_files(dist: &Path) -> io::Result<Vec<RelPath>> {
 
 /// Hexadecimal SHA-256 of a regular file; `None` if it does not exist or is something else.
 pub fn hash_of(path: &Path) -> io::Result<Option<String>> {
-    let found = fs::symlink_metadata(path);
-    if found.is_ok_and(|found| found.is_file()) {
+    let metadata = fs::symlink_metadata(path);
+    if metadata.is_ok_and(|metadata| metadata.is_file()) {
         regular::sha256(path).map(Some)
     } else {
         Ok(None)

@@ -3,8 +3,8 @@
 mod document;
 
 pub use document::{
-    Component, ComponentType, Dependency, Document, ExternalReference, Metadata, OF_ADDRESS,
-    OF_PATH, OF_PURL, Property, encoded, property,
+    Component, ComponentType, Dependency, Document, ExternalReference, Metadata, PATH_CHARACTERS,
+    PURL_VERSION_CHARACTERS, Property, URI_CHARACTERS, percent_encode, property,
 };
 
 /// Path of the document below a wheel's metadata directory (PEP 770).

@@ -195,7 +195,7 @@ impl Orders {
         let (stop, under_way) = (Arc::clone(&self.stop), Arc::clone(&self.under_way));
         let farm = self.farm.clone();
         // Cancels the orders on the farm, as far as time allows.
-        let _registration = cleanup::removal(move || {
+        let _registration = cleanup::register_removal(move || {
             stop.send_replace(true);
             under_way.load(Ordering::SeqCst) == 0 && farm.leaving() == 0
         });

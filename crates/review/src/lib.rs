@@ -6,11 +6,11 @@ mod html;
 pub mod ledger;
 mod markdown;
 mod planned;
-mod shares;
+mod shards;
 mod text;
 
 pub use html::html_page;
 pub use markdown::{MARKDOWN_LIMIT, markdown_text};
 pub use planned::planned;
-pub use shares::{SHARES_FORMAT, Shares, artifacts, effort, shares};
+pub use shards::{SHARDS_FORMAT, Shards, artifacts, effort, shards};
 pub use text::{files_text, summary_text};

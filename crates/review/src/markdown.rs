@@ -253,15 +253,15 @@ fn notes(plan: &Plan, page: &mut Page) {
 }
 
 fn directories(distribution: &Distribution, page: &mut Page) {
-    let mut held: BTreeMap<&str, (u64, usize)> = BTreeMap::new();
+    let mut totals: BTreeMap<&str, (u64, usize)> = BTreeMap::new();
     let files =
         distribution.members.iter().chain(distribution.archive.iter().flat_map(|a| &a.members));
     for member in files.filter(|m| m.step != Step::Directory) {
-        let (size, count) = held.entry(directory(member)).or_default();
+        let (size, count) = totals.entry(directory(member)).or_default();
         (*size, *count) = (*size + member.size, *count + 1);
     }
     let mut largest: Vec<(&str, u64, usize)> =
-        held.into_iter().map(|(path, (size, count))| (path, size, count)).collect();
+        totals.into_iter().map(|(path, (size, count))| (path, size, count)).collect();
     largest.sort_by(|a, b| (b.1, b.2, a.0).cmp(&(a.1, a.2, b.0)));
     let row = |(path, size, count): &(&str, u64, usize)| {
         format!("| {} | {} | {} |", code(path), thousands(*count), human_size(*size))

@@ -3,7 +3,7 @@ use std::fmt::{Display, Write as _};
 use std::iter;
 
 use base::text::{Column, Table, counted, human_size};
-use catalog::{ArtifactId, Origin};
+use catalog::{ArtifactId, SourcePath};
 use plan::{Member, Note, Plan, Step, Unowned, title};
 
 /// One line per distribution, then dropped and unowned files, and notes.
@@ -15,7 +15,7 @@ pub fn summary_text(plan: &Plan, verbose: bool) -> String {
     }
     text.push('\n');
     table(plan, &mut text);
-    since(plan, &mut text);
+    write_changes_since(plan, &mut text);
     projects(plan, &mut text);
     if verbose {
         absent(plan, &mut text);
@@ -83,7 +83,7 @@ fn table(plan: &Plan, text: &mut String) {
     *text += &table.to_string();
 }
 
-fn since(plan: &Plan, text: &mut String) {
+fn write_changes_since(plan: &Plan, text: &mut String) {
     let new: Vec<_> =
         plan.distributions.iter().filter_map(|it| Some((it, it.new.as_ref()?))).collect();
     let width = new.iter().map(|(it, _)| title(it).len());
@@ -260,7 +260,7 @@ fn line(member: &Member, table: &mut Table) {
     table.row(cells);
 }
 
-fn from(member: &Member, source: &Origin) -> String {
+fn from(member: &Member, source: &SourcePath) -> String {
     if member.path.as_str().ends_with(source.path.as_str()) {
         source.artifact.to_string()
     } else {

@@ -24,7 +24,8 @@ pub fn is_replaced(args: &BuildArgs, manifest: &Manifest, plan: &Plan, path: &Re
     made.any(|d| d.name.normalized() == name && Some(&d.directory) == path.parent().as_ref())
 }
 
-pub fn tell(earlier: &Earlier) {
+/// Warns of packages of earlier builds that changed after their build.
+pub fn warn_of_changes(earlier: &Earlier) {
     for path in &earlier.changed {
         let message = format!("{path} was changed after its build");
         let help = "the file stays, but SHA256SUMS no longer lists it";

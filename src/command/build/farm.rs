@@ -10,7 +10,7 @@ use record::provenance::Contents;
 use crate::cli::BuildArgs;
 use crate::failure::Failure;
 use crate::inputs::Remote;
-use crate::inputs::artifacts::Asked;
+use crate::inputs::artifacts::ArtifactOptions;
 
 #[derive(Clone, Copy)]
 #[cfg_attr(not(feature = "remote"), expect(dead_code, reason = "nobody reads it without a farm"))]
@@ -19,7 +19,7 @@ pub struct FarmInput<'a> {
     pub sources: &'a (Source, Source),
     pub manifest: &'a Manifest,
     pub request: &'a Request,
-    pub asked: Asked<'a>,
+    pub artifact_options: ArtifactOptions<'a>,
     pub plan: &'a Plan,
     pub remote: &'a Remote<'a>,
 }

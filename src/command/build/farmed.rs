@@ -62,8 +62,8 @@ impl Outcome {
     }
 }
 
-/// Fails if the command line lacks a part that the farm needs.
-pub fn asked(
+/// Returns the farm that the command line requests. Fails if an option lacks another that the farm needs.
+pub fn farm(
     args: &BuildArgs,
     remote: &Remote<'_>,
     jobs: usize,
@@ -132,9 +132,9 @@ impl Connected {
             Err(why) => return Ok(Outcome::nothing(needed, &why)),
         };
         let ids: BTreeSet<&ArtifactId> = needed.values().flatten().copied().collect();
-        let demands = artifacts::demands(input.asked)?;
+        let demands = artifacts::demands(input.artifact_options)?;
         let stored = match self.artifacts {
-            Artifacts::Checksums => stored::by_checksums(input.asked, &demands, &ids)?,
+            Artifacts::Checksums => stored::by_checksums(input.artifact_options, &demands, &ids)?,
             Artifacts::In(digest) => match orders.directory(digest) {
                 Ok(nodes) => stored::in_directory(&nodes, &demands, &ids)?,
                 Err(why) => {
@@ -154,7 +154,7 @@ impl Connected {
         let (built, failed) = ordered.made(input, &orders)?;
         let of_built = || built.keys().flat_map(|index| &needed[index]).copied();
         let (archives, contents) = (stored.archives(of_built()), stored.contents(of_built()));
-        artifacts::write_lock(&input.asked.args.demands, &demands, &archives)?;
+        artifacts::write_lock(&input.artifact_options.args.demands, &demands, &archives)?;
         let (apart, took) = (input.remote.is_minimal(), begun.elapsed());
         let elsewhere = Elsewhere { stage, built, apart, took };
         Ok(Outcome { elsewhere: Some(elsewhere), contents, failed, lacking })
@@ -166,8 +166,9 @@ fn lacking(needed: &Needed<'_>, stored: &Stored) -> Failed {
         let is_lacking = |id: &&&ArtifactId| !stored.contains(id);
         let (missing, unknown): (Vec<&ArtifactId>, Vec<&ArtifactId>) =
             artifacts.iter().filter(is_lacking).partition(|id| stored.is_missing(id));
-        let named =
-            |ids: &[&ArtifactId]| some(&ids.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>());
+        let named = |ids: &[&ArtifactId]| {
+            shown_names(&ids.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>())
+        };
         match (missing.is_empty(), unknown.is_empty()) {
             (true, true) => None,
             (false, _) => Some(format!("its storage lacks {}", named(&missing))),
@@ -184,7 +185,7 @@ fn concluded(input: FarmInput<'_>, address: &str, outcome: Outcome) -> Result<Fa
     let message = |failed: &Failed| {
         let names: Vec<String> = failed.keys().map(name).collect();
         let why = failed.values().next().cloned().unwrap_or_default();
-        format!("the build farm {address} did not build {}: {why}", some(&names))
+        format!("the build farm {address} did not build {}: {why}", shown_names(&names))
     };
     let is_alone = input.args.artifact_dir.is_none() && input.args.store.is_none();
     let required = input.remote.is_required();
@@ -233,7 +234,7 @@ fn line(address: &str, elsewhere: &Elsewhere) -> String {
     )
 }
 
-fn some(names: &[String]) -> String {
+fn shown_names(names: &[String]) -> String {
     let first = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(SHOWN) {
         0 => first,

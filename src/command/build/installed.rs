@@ -9,7 +9,7 @@ use base::version::Version;
 use plan::resolve;
 
 use super::projects;
-use super::{Failure, environment, print, tell_left_out};
+use super::{Failure, environment, print, print_left_out};
 use crate::cli::BuildArgs;
 use crate::inputs;
 use crate::ui;
@@ -36,7 +36,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     let manifest = inputs::manifest::decode(&sources)?;
     let tree = args.installed.as_deref().map(checked).transpose()?;
     let mut request = inputs::request(&manifest, &args.set)?;
-    let asked = request.clone();
+    let original_request = request.clone();
     request.version = request.version.or_else(|| version(tree.as_deref()?));
     if request.platform_tag.is_none() {
         request.platform_tag = format!("linux_{}", std::env::consts::ARCH).parse().ok();
@@ -44,10 +44,12 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     let plan = if tree.is_some() {
         resolve::plan_installed(&manifest, &request)?
     } else {
-        ui::tell("note: neither artifacts nor an installation is named: only projects are built");
+        ui::print_message(
+            "note: neither artifacts nor an installation is named: only projects are built",
+        );
         resolve::plan_alone(&manifest, &request)?
     };
-    tell_left_out(args, &plan);
+    print_left_out(args, &plan);
     let Some(projects) = projects::settings(args, &manifest, &plan, jobs)? else { return Ok(()) };
     projects::check(args, &plan, &projects)?;
     if args.dry_run {
@@ -58,7 +60,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     projects::prefetch(args, &manifest, &plan, &projects)?;
     let files: Vec<_> =
         manifest.sources.iter().map(|source| (source.name(), source.text())).collect();
-    let mut of_build = build::provenance::inputs_without_artifacts(&asked, &files);
+    let mut of_build = build::provenance::inputs_without_artifacts(&original_request, &files);
     of_build.run = inputs::run()?;
     projects::build(args, &manifest, &plan, &projects, (&of_build, &[]))
 }

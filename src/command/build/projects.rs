@@ -139,7 +139,7 @@ pub fn check(args: &BuildArgs, plan: &Plan, settings: &Settings) -> Result<(), F
     clean::check(args, plan, settings)?;
     let missing = projects::check(plan, settings, &args.output).map_err(|e| failure_of(&e))?;
     for (project, program) in missing {
-        ui::tell(&format!(
+        ui::print_message(&format!(
             "note: {project} will not be built: {program} does not exist; install it, or name \
              another program with --variable"
         ));
@@ -155,7 +155,7 @@ pub fn prefetch(
     settings: &Settings,
 ) -> Result<(), Failure> {
     let missing = projects::prefetch(plan, settings, &args.output, &|event| {
-        ui::source_build::tell_of(&event);
+        ui::source_build::print_event(&event);
     });
     let mut problems = Problems::new();
     for wheel in missing.map_err(|e| failure_of(&e))? {
@@ -168,7 +168,7 @@ pub fn prefetch(
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
 }
 
-/// Reports the restrictions of project code (walls), and notes those that this kernel lacks.
+/// Reports the restrictions of project code (walls), and notes restrictions that this kernel lacks.
 fn report_walls(args: &BuildArgs, plan: &Plan) {
     if args.unconfined || plan.projects.is_empty() {
         return;
@@ -179,10 +179,10 @@ fn report_walls(args: &BuildArgs, plan: &Plan) {
         without_namespaces: walls.without_namespaces.clone(),
     });
     if args.set.verbose {
-        ui::tell(&format!("walls of project builds: {walls}"));
+        ui::print_message(&format!("walls of project builds: {walls}"));
     }
     if let Some(restriction) = missing_restriction(walls) {
-        ui::tell(&format!("note: this kernel {restriction}"));
+        ui::print_message(&format!("note: this kernel {restriction}"));
     }
 }
 
@@ -224,7 +224,7 @@ fn report_overridden_variables(plan: &Plan) {
         let projects: Vec<&str> =
             plan.projects.iter().filter(sets).map(|project| project.name.as_str()).collect();
         if !projects.is_empty() {
-            ui::tell(&format!(
+            ui::print_message(&format!(
                 "note: the environment variable {name} has no effect on {}: packages.kdl, --libs \
                  or --variable set it",
                 projects.join(", ")
@@ -251,7 +251,7 @@ pub fn build(
     // As for edited wheels: these are only some packages of a set.
     let gate = gate::for_command(check::Command::Edit, manifest, &args.set.allow);
     let result = projects::build(plan, settings, &args.output, &gate, &|event| {
-        ui::source_build::tell_of(&event);
+        ui::source_build::print_event(&event);
     });
     cleanup::end_orphans();
     let (outcome, stage) = result.map_err(|e| failure_of(&e))?;
@@ -265,12 +265,13 @@ pub fn build(
     let inputs = build::provenance::with_projects(inputs.clone(), plan, &outcome.inputs);
     let attestations = Attestations { sboms: Vec::new(), inputs };
     let is_replaced = |path: &RelPath| earlier::is_replaced(args, plan, &outcome, path);
-    let done = execute::conclude(stage, plan, &attestations, &wheels, packages, is_replaced)
-        .map_err(|e| not_executed(&e))?;
-    super::earlier::tell(&done);
+    let earlier_packages =
+        execute::conclude(stage, plan, &attestations, &wheels, packages, is_replaced)
+            .map_err(|e| not_executed(&e))?;
+    super::earlier::warn_of_changes(&earlier_packages);
     let last_good = earlier::last_good(&args.output, &outcome)
         .map_err(|e| environment(format!("cannot read the wheels of an earlier build: {e}")))?;
-    print(&ui::source_build::table(&outcome, &done.removed, &last_good))?;
+    print(&ui::source_build::table(&outcome, &earlier_packages.removed, &last_good))?;
     let mut problems = Problems::new();
     for failed in &outcome.not_made {
         problems.push(ui::source_build::problem(

@@ -1,8 +1,8 @@
 use std::collections::HashSet;
 
 use base::source::Code;
-use catalog::Origin;
-use plan::Lost;
+use catalog::SourcePath;
+use plan::LossSubject;
 use plan::resolve::AllowedLosses;
 use plan::{Note, Plan};
 
@@ -10,7 +10,7 @@ use plan::{Note, Plan};
 pub struct Allowed<'a> {
     allows_all: bool,
     /// Unowned files of `--allow unowned-files`.
-    unowned: HashSet<&'a Origin>,
+    unowned: HashSet<&'a SourcePath>,
     lines: Option<AllowedLosses>,
 }
 
@@ -25,11 +25,11 @@ impl<'a> Allowed<'a> {
         }
     }
 
-    pub fn note_of(&self, lost: &Lost<'_>) -> Option<Note> {
-        if let Some(note) = self.lines.as_ref().and_then(|lines| lines.of(lost)) {
+    pub fn note_of(&self, subject: &LossSubject<'_>) -> Option<Note> {
+        if let Some(note) = self.lines.as_ref().and_then(|lines| lines.note_of(subject)) {
             return Some(note);
         }
-        let is_unowned = lost.origin.is_some_and(|origin| self.unowned.contains(origin));
+        let is_unowned = subject.source.is_some_and(|source| self.unowned.contains(source));
         let code = match (self.allows_all, is_unowned) {
             (true, _) => Code::Loss,
             (false, true) => Code::UnownedFiles,

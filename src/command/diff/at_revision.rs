@@ -38,7 +38,7 @@ pub fn text(directory: &Path, revision: &str, path: &RelPath) -> Result<String, 
     String::from_utf8(text).map_err(|_| "it is not UTF-8".to_owned())
 }
 
-/// Limit of commits that a search for one that plans tries, because each needs a plan.
+/// Limit of commits that the search for a commit with a valid plan tries, because planning takes time.
 pub const MOST: usize = 20;
 
 /// Returns the newest commits before a revision that changed the directory, along first parents,

@@ -55,8 +55,8 @@ impl Published {
         format!("{}@{}", self.place, self.version)
     }
 
-    /// Reads headers and metadata of the packages, and of those of other versions that they
-    /// require: a night can refer to packages of earlier nights.
+    /// Reads headers and metadata of the packages, and of required packages of other versions, because
+    /// a night can refer to packages of earlier nights.
     pub fn read(&self) -> Result<Vec<Package<'static>>, Failure> {
         let source: Arc<dyn Bucket> = publish::open(&self.place, Access::Any)?.into();
         let options = Options { access: Access::Anonymous, ..Options::default() };
@@ -82,7 +82,7 @@ impl Published {
             reading.read(&new)?;
         }
         let Reading { built, size, bytes, .. } = reading;
-        ui::tell(&format!(
+        ui::print_message(&format!(
             "{}: read {} of {} in {}",
             self.label(),
             human_size(bytes),

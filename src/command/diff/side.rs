@@ -11,7 +11,7 @@ use base::version::Version;
 use catalog::Catalog;
 use check::read::{self, Depth};
 use manifest::Manifest;
-use plan::Lost;
+use plan::LossSubject;
 use plan::resolve::AllowedLosses;
 use plan::{Plan, Request};
 use rayon::prelude::*;
@@ -25,7 +25,7 @@ use super::at_revision;
 use super::published::Published;
 use crate::builtin;
 use crate::cli::{BUILT_IN, DiffArgs};
-use crate::inputs::artifacts::Asked;
+use crate::inputs::artifacts::ArtifactOptions;
 use crate::inputs::{self, saved_plan};
 
 #[derive(Clone, Copy)]
@@ -176,9 +176,9 @@ impl<'a> Sides<'a> {
         let is_finished = |path: &Path| !Self::plans(Some(path));
         let old = self.args.old.as_deref().filter(|_| self.args.manifest_at.is_none());
         if self.args.plans_old() && old.is_some_and(is_finished) {
-            let what = "families of OLD are given, but OLD is not a manifest";
+            let message = "families of OLD are given, but OLD is not a manifest";
             let help = "remove --old-linux-amdgpu-families and --old-windows-amdgpu-families";
-            return Err(Problem::usage(Code::Environment, what).help(help).into());
+            return Err(Problem::usage(Code::Environment, message).help(help).into());
         }
         let is_planned = |path: Option<&Path>| Self::plans(path) || path.is_some_and(Path::is_file);
         let (old, new) = (self.args.old.as_deref(), self.args.new.as_deref());
@@ -267,7 +267,7 @@ impl<'a> Sides<'a> {
             AllowedLosses::new(old, &planned.manifest, catalog, &planned.request)
         });
         let allowed = Allowed::new(&self.args.set.allow, new.plan(), lines);
-        let allows = |lost: &Lost<'_>| allowed.note_of(lost);
+        let allows = |subject: &LossSubject<'_>| allowed.note_of(subject);
         let contents = || new.contents().with_allowances(Allowances(&allows));
         let (Some(planned), Some(catalog)) = (&new.planned, self.catalog.get()) else {
             return work(contents());
@@ -287,14 +287,14 @@ impl<'a> Sides<'a> {
                 .help("add --artifact-dir DIR, or compare two plans")
         })?;
         let (artifacts, verbose) = (&self.args.artifacts, self.args.set.verbose);
-        let asked = Asked::new(args, artifacts, manifest, request, verbose);
-        let asked = Asked { request: None, ..asked };
-        let catalog = inputs::catalog(args.catalog.as_deref(), asked)?;
+        let options = ArtifactOptions::new(args, artifacts, manifest, request, verbose);
+        let options = ArtifactOptions { request: None, ..options };
+        let catalog = inputs::catalog(args.catalog.as_deref(), options)?;
         Ok(self.catalog.get_or_init(|| catalog))
     }
 }
 
-/// Leaves out the artifacts of ISAs that the new side declares and the old one does not.
+/// Leaves out the artifacts of ISAs that only the new side declares.
 fn of_its_time<'c>(catalog: &'c Catalog, old: &Manifest, new: Option<&Side>) -> Cow<'c, Catalog> {
     let names = |manifest: &Manifest| -> BTreeSet<String> {
         manifest.families.names().map(str::to_owned).collect()

@@ -23,14 +23,14 @@ pub fn run(args: &ShowArgs) -> Result<(), Failure> {
                 None => return Err(elf_failure(&ElfError::NotElf)),
             }
         }
-        inspected => inspected.map_err(|error| elf_failure(&error))?,
+        result => result.map_err(|error| elf_failure(&error))?,
     };
     let facts = info.facts().map_err(|error| elf_failure(&error))?;
     if args.json {
         return json(&facts);
     }
     let inherited = elf::inherited_violations(&file).map_err(|error| elf_failure(&error))?;
-    // Without the program headers if `object` cannot parse them: the facts do not need them.
+    // Program headers that `object` cannot parse are left out, because the facts do not need them.
     let tables = headers::read(&file).ok();
     print(&text(&facts, tables.as_ref(), &inherited))
 }
@@ -41,7 +41,7 @@ fn json(facts: &impl Serialize) -> Result<(), Failure> {
     print_exact(&(text + "\n"))
 }
 
-/// Failure of a PE file: exit status 1 for a malformed file, 2 for an unreadable one.
+/// Failure of a PE file: exit status 1 for a malformed file, 2 for an unreadable file.
 fn pe_failure(args: &ShowArgs, error: &PeError) -> Failure {
     let message = format!("cannot show {}: {}", args.file.display(), with_causes(error));
     let problem = Problem::error(Code::ElfRefused, message);
@@ -102,10 +102,18 @@ fn text(facts: &ElfFacts, tables: Option<&Headers>, violations: &[Violation]) ->
 fn segments(tables: &Headers) -> String {
     let mut text =
         format!("{} at {:#x}\n", counted(tables.segments.len(), "program header"), tables.table_at);
-    let right = |width: usize| Column::right().of(width);
-    let left = |width: usize| Column::left().of(width);
-    // The blank before `flags` makes a gap of two.
-    let columns = [left(14), right(10), right(12), right(10), right(10), left(6), right(8)];
+    let right_column = |width: usize| Column::right().of(width);
+    let left_column = |width: usize| Column::left().of(width);
+    // A blank before the left-justified flags, because the column before them is right-justified.
+    let columns = [
+        left_column(14),
+        right_column(10),
+        right_column(12),
+        right_column(10),
+        right_column(10),
+        left_column(6),
+        right_column(8),
+    ];
     let mut table = Table::new(columns).indented(2).spaced(1);
     table.row(["type", "offset", "address", "in file", "in memory", " flags", "align"]);
     for segment in &tables.segments {

@@ -124,7 +124,7 @@ impl PackageArguments {
         for directory in &self.directories {
             let faults = recorded::statement_faults(directory)?.into_iter();
             findings.extend(faults.map(|fault| {
-                let finding = Finding::error(Code::WrongProvenance, fault.what);
+                let finding = Finding::error(Code::WrongProvenance, fault.kind);
                 finding.within(&fault.file).because(fault.detail)
             }));
         }

@@ -19,7 +19,8 @@ fn of_split(
 ) -> Vec<Finding> {
     let host = rule.name.as_str();
     let device = |name: &str| filled(rule.device.as_str(), name).map(str::to_owned);
-    let mut findings = check::lost(packages, &|name| name == host || device(name).is_some());
+    let mut findings =
+        check::missing_parts(packages, &|name| name == host || device(name).is_some());
     let home = assignment::home(rule, &manifest.families);
     // An unsplit wheel has files for targets too, but no wheels for them.
     let is_split = packages.iter().any(|p| p.name.as_deref().and_then(device).is_some());

@@ -12,7 +12,7 @@ pub fn text(packages: &[Package<'_>], judged: &Judged<'_>) -> String {
     let mut table = Table::new([Column::left()].into_iter().chain(numbers));
     table.row(["package", "files", "size", "binaries", "entry points"]);
     for package in packages {
-        let findings = judged.kept.iter().filter(|finding| finding.file == package.file);
+        let findings = judged.findings.iter().filter(|finding| finding.file == package.file);
         let counts = [
             grouped(package.file_count()),
             human_size(package.size),
@@ -35,7 +35,7 @@ pub fn text(packages: &[Package<'_>], judged: &Judged<'_>) -> String {
         "{}, {}: {}{ignored}",
         counted(packages.len(), "package"),
         counted(files, "file"),
-        verdict(&judged.kept)
+        verdict(&judged.findings)
     );
     text
 }

@@ -74,8 +74,8 @@ pub fn trial(
         fs::create_dir_all(file.parent().unwrap_or(place.path()))?;
         fs::write(file, content)?;
     }
-    let done = run(python, place.path(), &[&sdist.top, &module, &stem(&sdist)]);
-    Ok(match done? {
+    let end = run(python, place.path(), &[&sdist.top, &module, &stem(&sdist)]);
+    Ok(match end? {
         Ended { status: Some(status), .. } if status.success() => Trial::Done(Vec::new()),
         Ended { status: Some(status), .. } if status.code() == Some(OLD_PYTHON) => {
             Trial::NoPython(format!("{} is older than Python 3.10", python.display()))
@@ -116,7 +116,7 @@ fn run(python: &Path, place: &Path, arguments: &[&str]) -> io::Result<Ended> {
     let together = cleanup::undisturbed();
     let mut child = command.spawn()?;
     let leader = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let registration = leader.map(cleanup::programs);
+    let registration = leader.map(cleanup::register_programs);
     drop(together);
     let status = waited(&mut child, leader)?;
     drop(registration);

@@ -156,7 +156,7 @@ fn program(remote: &Remote<'_>) -> Result<PathBuf, Problem> {
     }
 }
 
-/// Returns the headers of the variable, and those of the line with other names.
+/// Returns the variable's headers, and headers of the line with other names.
 fn headers(
     rule: Option<&RemoteRule>,
     manifest_dir: &Path,

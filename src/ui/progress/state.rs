@@ -24,7 +24,7 @@ pub struct State {
     /// An archive can be read again.
     finished: BTreeSet<RelPath>,
     total: u64,
-    done: u64,
+    processed: u64,
     flight: Vec<Output>,
     samples: VecDeque<(Duration, u64)>,
 }
@@ -33,7 +33,7 @@ pub struct State {
 struct Output {
     path: RelPath,
     total: u64,
-    done: u64,
+    processed: u64,
     moved: Duration,
 }
 
@@ -49,12 +49,17 @@ impl State {
             }
             Event::OutputStarted { path, bytes } => {
                 self.finished.remove(path);
-                self.flight.push(Output { path: path.clone(), total: *bytes, done: 0, moved: now });
+                self.flight.push(Output {
+                    path: path.clone(),
+                    total: *bytes,
+                    processed: 0,
+                    moved: now,
+                });
             }
             Event::Progress { path, bytes } => {
-                self.done += bytes;
+                self.processed += bytes;
                 if let Some(output) = self.flight.iter_mut().find(|o| o.path == *path) {
-                    output.done += bytes;
+                    output.processed += bytes;
                     output.moved = now;
                 }
                 self.sample(now);
@@ -71,8 +76,8 @@ impl State {
         self.total
     }
 
-    pub fn done(&self) -> u64 {
-        self.done
+    pub fn processed(&self) -> u64 {
+        self.processed
     }
 
     pub fn is_busy(&self) -> bool {
@@ -89,13 +94,15 @@ impl State {
 
     /// Returns path, processed bytes, all bytes, and time since the last progress.
     pub fn in_flight(&self, now: Duration) -> impl Iterator<Item = (&RelPath, u64, u64, Duration)> {
-        self.flight.iter().map(move |o| (&o.path, o.done, o.total, now.saturating_sub(o.moved)))
+        self.flight
+            .iter()
+            .map(move |o| (&o.path, o.processed, o.total, now.saturating_sub(o.moved)))
     }
 
     fn sample(&mut self, now: Duration) {
         let step = Duration::from_millis(200);
         if self.samples.back().is_none_or(|(time, _)| now.saturating_sub(*time) >= step) {
-            self.samples.push_back((now, self.done));
+            self.samples.push_back((now, self.processed));
         }
         while self.samples.get(1).is_some_and(|(time, _)| now.saturating_sub(*time) >= WINDOW) {
             self.samples.pop_front();
@@ -106,7 +113,7 @@ impl State {
         let (since, before) = self.samples.front()?;
         let window = now.saturating_sub(*since);
         let millis = u64::try_from(window.as_millis()).ok()?;
-        (window >= LEAST).then(|| ((self.done - before).saturating_mul(1000) / millis, window))
+        (window >= LEAST).then(|| ((self.processed - before).saturating_mul(1000) / millis, window))
     }
 
     /// Returns a line of at most `width` columns, if that is 40 or more:
@@ -122,15 +129,17 @@ impl State {
     /// Returns the numbers, the most detailed text first.
     fn heads(&self, now: Duration) -> [String; 2] {
         let count = format!("{} of {}", self.finished.len(), self.outputs);
-        let percent = percent(self.done, self.total);
-        let (done, total) = (human_size(self.done), human_size(self.total));
-        let mut heads =
-            [format!("{count}, {done} of {total} ({percent} %)"), format!("{count}, {percent} %")];
+        let percent = percent(self.processed, self.total);
+        let (processed, total) = (human_size(self.processed), human_size(self.total));
+        let mut heads = [
+            format!("{count}, {processed} of {total} ({percent} %)"),
+            format!("{count}, {percent} %"),
+        ];
         if let Some((rate, window)) = self.rate(now) {
             let _ = write!(heads[0], ", {}/s", human_size(rate));
             if window >= KNOWN && rate > 0 {
                 // Packed bytes can slightly exceed the estimate.
-                let remaining = rounded(self.total.saturating_sub(self.done) / rate);
+                let remaining = rounded(self.total.saturating_sub(self.processed) / rate);
                 for head in &mut heads {
                     let _ = write!(head, ", about {remaining} left");
                 }
@@ -150,7 +159,7 @@ impl State {
             more => format!(" and {more} more"),
         };
         let percents: Vec<String> =
-            shown.iter().map(|o| format!(" {} %", percent(o.done, o.total))).collect();
+            shown.iter().map(|o| format!(" {} %", percent(o.processed, o.total))).collect();
         let width_of_percents = percents.iter().map(String::len).sum::<usize>() + 2 * names;
         let room = width.checked_sub(head.len() + width_of_percents + more.len())?;
         let cut = cut(shown.iter().map(|output| output_name(&output.path)).collect(), room)?;

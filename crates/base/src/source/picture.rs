@@ -54,7 +54,7 @@ pub fn picture(problem: &Problem, width: usize, look: Look) -> String {
         .with_word_splitter(WordSplitter::NoHyphenation)
         .with_word_separator(wrap::SEPARATOR);
     let mut text = String::new();
-    for part in Drawn::parts(problem, width) {
+    for part in PicturePart::parts(problem, width) {
         if handler.render_report(&mut text, &part).is_err() {
             // If rendering fails, print at least the message.
             text.push_str(&part.message);
@@ -64,8 +64,9 @@ pub fn picture(problem: &Problem, width: usize, look: Look) -> String {
     if look.unicode { text } else { ascii_signs(&text).into_owned() }
 }
 
+/// A problem in the form of `miette`: all labels near the first, or one distant label.
 #[derive(Debug)]
-struct Drawn<'p> {
+struct PicturePart<'p> {
     message: Cow<'p, str>,
     severity: Severity,
     help: Option<Cow<'p, str>>,
@@ -73,7 +74,7 @@ struct Drawn<'p> {
     labels: Vec<LabeledSpan>,
 }
 
-impl<'p> Drawn<'p> {
+impl<'p> PicturePart<'p> {
     fn parts(problem: &'p Problem, width: usize) -> Vec<Self> {
         let main = Self {
             message: printable(&problem.message),
@@ -94,7 +95,7 @@ impl<'p> Drawn<'p> {
 }
 
 fn label_spans(labels: &[(Place, String)], width: usize) -> Vec<LabeledSpan> {
-    let make = |(index, (place, text)): (usize, &(Place, String))| {
+    let span = |(index, (place, text)): (usize, &(Place, String))| {
         let new = if index == 0 {
             LabeledSpan::new_primary_with_span
         } else {
@@ -104,34 +105,34 @@ fn label_spans(labels: &[(Place, String)], width: usize) -> Vec<LabeledSpan> {
             textwrap::wrap(&printable(text), wrap::options(label_width(place, width))).join("\n");
         new(Some(lines), underline_range(place))
     };
-    labels.iter().enumerate().map(make).collect()
+    labels.iter().enumerate().map(span).collect()
 }
 
 fn underline_range(place: &Place) -> Range<usize> {
-    // miette puts the label below the middle of the underline; a cut underline keeps it near the start.
-    const MOST: usize = 200;
-    let most = place.source.text().floor_char_boundary(place.bytes.start + MOST);
-    place.bytes.start..place.bytes.end.min(most)
+    // Limit in bytes, because miette puts the label below the middle of the underline.
+    const LONGEST: usize = 200;
+    let limit = place.source.text().floor_char_boundary(place.bytes.start + LONGEST);
+    place.bytes.start..place.bytes.end.min(limit)
 }
 
 fn label_width(place: &Place, width: usize) -> usize {
     let underline = underline_range(place);
-    let [start, end] = [underline.start, underline.end].map(|at| place.source.position(at));
+    let [start, end] = [underline.start, underline.end].map(|offset| place.source.position(offset));
     let number = (end.line + 1).to_string().len();
     let middle = usize::midpoint(start.column.min(CONTEXT), end.column.min(CONTEXT));
     // ` 12 · ` before the line, `╰── ` before the label.
     width.saturating_sub(2 + number + 4 + middle + 4).max(NARROWEST_LABEL)
 }
 
-impl fmt::Display for Drawn<'_> {
+impl fmt::Display for PicturePart<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Drawn<'_> {}
+impl std::error::Error for PicturePart<'_> {}
 
-impl Diagnostic for Drawn<'_> {
+impl Diagnostic for PicturePart<'_> {
     fn severity(&self) -> Option<Severity> {
         Some(self.severity)
     }
@@ -157,7 +158,7 @@ impl SourceCode for Source {
         before: usize,
         after: usize,
     ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
-        let text = self.0.drawn();
+        let text = self.0.masked();
         let end = (span.offset() + span.len()).min(text.len());
         let start = span.offset().min(end);
         let name = printable(self.file().unwrap_or(self.name())).into_owned();
@@ -184,14 +185,15 @@ impl SourceCode for Source {
     }
 }
 
-/// Replaces active characters by `?`s of the same length in bytes; returns `None` without any.
+/// Replaces active characters by as many `?` as they have bytes, so that places stay valid; returns `None`
+/// without any.
 pub(super) fn mask_active(text: &str) -> Option<String> {
-    let hidden = |offset: usize, c: char| {
+    let is_masked = |offset: usize, c: char| {
         super::printable::is_active(c) && !(c == '\r' && text[offset + 1..].starts_with('\n'))
     };
-    text.char_indices().any(|(offset, c)| hidden(offset, c)).then(|| {
+    text.char_indices().any(|(offset, c)| is_masked(offset, c)).then(|| {
         text.char_indices().fold(String::with_capacity(text.len()), |mut out, (offset, c)| {
-            if hidden(offset, c) {
+            if is_masked(offset, c) {
                 out.extend(std::iter::repeat_n('?', c.len_utf8()));
             } else {
                 out.push(c);
@@ -222,10 +224,10 @@ mod tests {
         let problem = Problem::error(Code::GivenTwice, "twice")
             .label(&place(&source, "line130"), "again here")
             .label(&place(&source, "line004"), "first here");
-        let drawn = picture(&problem, 100, Look::PLAIN);
-        assert!(drawn.contains("[a.kdl:4:1]") && drawn.contains("[a.kdl:130:1]"), "{drawn}");
-        assert_eq!(drawn.lines().count(), 1 + 2 * 7, "{drawn}");
-        assert!(!drawn.contains("line050"), "{drawn}");
+        let text = picture(&problem, 100, Look::PLAIN);
+        assert!(text.contains("[a.kdl:4:1]") && text.contains("[a.kdl:130:1]"), "{text}");
+        assert_eq!(text.lines().count(), 1 + 2 * 7, "{text}");
+        assert!(!text.contains("line050"), "{text}");
     }
 
     #[test]
@@ -234,8 +236,8 @@ mod tests {
         let problem = Problem::error(Code::GivenTwice, "twice")
             .label(&place(&source, "line006"), "again here")
             .label(&place(&source, "line004"), "first here");
-        let drawn = picture(&problem, 100, Look::PLAIN);
-        assert!(drawn.contains("line005") && drawn.matches("a.kdl").count() == 1, "{drawn}");
+        let text = picture(&problem, 100, Look::PLAIN);
+        assert!(text.contains("line005") && text.matches("a.kdl").count() == 1, "{text}");
     }
 
     #[test]
@@ -247,12 +249,12 @@ mod tests {
             .label(&place(&source, "\"x\""), long)
             .help(long);
         for width in [40, 60, 80, 100] {
-            let drawn = picture(&problem, width, Look::PLAIN);
-            let widest = drawn.lines().map(|line| line.chars().count()).max().unwrap();
+            let text = picture(&problem, width, Look::PLAIN);
+            let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
             // The rpath in backticks has 35 columns and is not broken; the others are indentation.
-            assert!(widest <= width.max(53), "{width}: {widest}\n{drawn}");
-            assert_eq!(drawn.matches("--linux-amdgpu-families").count(), 3, "{drawn}");
-            assert_eq!(drawn.matches("`rpath \"core\" \"lib/some/directory\"`").count(), 3);
+            assert!(widest <= width.max(53), "{width}: {widest}\n{text}");
+            assert_eq!(text.matches("--linux-amdgpu-families").count(), 3, "{text}");
+            assert_eq!(text.matches("`rpath \"core\" \"lib/some/directory\"`").count(), 3);
         }
     }
 
@@ -263,12 +265,12 @@ mod tests {
         let problem = Problem::error(Code::InvalidText, "bad `\u{1b}[31m\nerror: none`")
             .label(&place(&source, "\"a\u{1b}[2J\u{202e}b\""), "\u{1b}[0m\nhere")
             .help("one\ntwo \u{2066}");
-        let drawn = picture(&problem, 100, Look::PLAIN);
-        let acts = |c: char| c != '\n' && super::super::printable::is_active(c);
-        assert!(!drawn.contains(acts), "{drawn:?}");
-        assert!(drawn.contains("bad `\\u{1b}[31m\\nerror: none`"), "{drawn}");
-        assert!(drawn.contains("\"a?[2J???b\" // ??"), "{drawn}");
-        assert!(drawn.contains("help: one\n        two \\u{2066}"), "{drawn}");
+        let text = picture(&problem, 100, Look::PLAIN);
+        let is_active = |c: char| c != '\n' && super::super::printable::is_active(c);
+        assert!(!text.contains(is_active), "{text:?}");
+        assert!(text.contains("bad `\\u{1b}[31m\\nerror: none`"), "{text}");
+        assert!(text.contains("\"a?[2J???b\" // ??"), "{text}");
+        assert!(text.contains("help: one\n        two \\u{2066}"), "{text}");
     }
 
     #[test]
@@ -285,8 +287,8 @@ mod tests {
         let label = "word ".repeat(30);
         let problem =
             Problem::error(Code::InvalidText, "m").label(&source.at(0..900), label.trim());
-        let drawn = picture(&problem, 400, Look::PLAIN);
-        assert!(drawn.contains(label.trim()), "{drawn}");
+        let text = picture(&problem, 400, Look::PLAIN);
+        assert!(text.contains(label.trim()), "{text}");
     }
 
     #[test]
@@ -302,8 +304,8 @@ mod tests {
                 .label(&place(&source, "other"), "there")
                 .help("write reason=\"…\"");
             for colour in [false, true] {
-                let drawn = picture(&problem, 80, Look { colour, unicode: false });
-                assert!(drawn.is_ascii() && drawn.contains("reason=\"...\""), "{drawn}");
+                let text = picture(&problem, 80, Look { colour, unicode: false });
+                assert!(text.is_ascii() && text.contains("reason=\"...\""), "{text}");
             }
         }
     }

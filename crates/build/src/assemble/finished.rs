@@ -5,12 +5,12 @@ use super::{AssembleError, Shard};
 use base::directory::entries;
 use base::names::RelPath;
 use base::regular;
-use record::provenance::{self, Made, Package, Statement};
+use record::provenance::{self, FilesOrigin, Package, Statement};
 use record::recorded::Recorded;
 use wheel::archive::stage::DIST;
 
 impl<'a> Shard<'a> {
-    pub(super) fn finished(dir: &'a Path, made: &Made) -> Result<Self, AssembleError> {
+    pub(super) fn finished(dir: &'a Path, origin: &FilesOrigin) -> Result<Self, AssembleError> {
         let mut sums = BTreeMap::new();
         for entry in entries(dir)? {
             let (path, name) = (entry.path(), entry.file_name());
@@ -34,7 +34,7 @@ impl<'a> Shard<'a> {
             return Err(AssembleError::Empty { dir: dir.to_owned() });
         }
         let files: Vec<_> = sums.iter().map(|(path, sha256)| Package { path, sha256 }).collect();
-        let statement = Statement::of_files(made, &files);
+        let statement = Statement::of_files(origin, &files);
         let recorded = Recorded::unwritten(sums, statement);
         Ok(Self { dir, dist: dir.to_owned(), recorded })
     }

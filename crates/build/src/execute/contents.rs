@@ -7,7 +7,7 @@ use super::bytes::Bytes;
 use super::digests::Digests;
 use base::activity;
 use base::hash::Sha256;
-use catalog::{Artifact, ArtifactId, Catalog, EntryKind, Origin, Source};
+use catalog::{Artifact, ArtifactId, Catalog, EntryKind, Source, SourcePath};
 use plan::Plan;
 use record::provenance::Contents;
 
@@ -41,15 +41,15 @@ pub fn contents(
 fn of_files(artifact: &Artifact, artifacts: &dyn Source, digests: &Digests) -> io::Result<String> {
     let files =
         artifact.entries.iter().filter(|entry| matches!(entry.kind, EntryKind::File { .. }));
-    let files: Vec<Origin> = files
-        .map(|entry| Origin {
+    let files: Vec<SourcePath> = files
+        .map(|entry| SourcePath {
             artifact: artifact.id.clone(),
             base: entry.base.clone(),
             path: entry.path.clone(),
         })
         .collect();
     let artifact_name = artifact.id.to_string();
-    let line = |origin: &Origin| -> io::Result<String> {
+    let line = |origin: &SourcePath| -> io::Result<String> {
         let sha256 = activity::during("hash", origin.path.as_str(), &artifact_name, || {
             digests.sha256(&Bytes::File(artifacts.find(origin)?))
         })?;

@@ -13,7 +13,7 @@ use base::text::with_causes;
 use binary::elf::forward::forwarding_library;
 use binary::elf::stub::exec_stub;
 use binary::elf::{self, Edits, ElfError, Rpath, RpathEdit};
-use catalog::{Origin, Source};
+use catalog::{Source, SourcePath};
 use plan::{Archive, Distribution, Form, Member, Plan, Step};
 
 #[derive(Debug)]
@@ -149,11 +149,11 @@ pub(super) fn member_ready(member: &Member, artifacts: &dyn Source) -> Result<Re
     Ok(Ready { path: member.path.clone(), executable: member.executable, content })
 }
 
-fn copy(source: &Origin, artifacts: &dyn Source) -> Result<Bytes, String> {
+fn copy(source: &SourcePath, artifacts: &dyn Source) -> Result<Bytes, String> {
     artifacts.find(source).map(Bytes::File).map_err(|e| e.to_string())
 }
 
-fn edited(source: &Origin, edits: &Edits, artifacts: &dyn Source) -> Result<Bytes, String> {
+fn edited(source: &SourcePath, edits: &Edits, artifacts: &dyn Source) -> Result<Bytes, String> {
     // Identity before reading: the next build notices any later change.
     let file = artifacts.find(source).map_err(|e| e.to_string())?;
     let open = file.open().map_err(|e| e.to_string())?;

@@ -1,6 +1,6 @@
 use std::io::{self, Read};
 
-use super::content::Asked;
+use super::content::FactRequest;
 use super::depth::Depth;
 use super::reading::{fault, nonempty};
 use crate::{File, Kind, Known, Scheme, Why};
@@ -14,11 +14,11 @@ pub(super) struct Devel {
     pub(super) members: Vec<File<'static>>,
 }
 
-pub(super) fn read(name: &str, bytes: impl Read, asked: &Asked<'_>) -> io::Result<Devel> {
+pub(super) fn read(name: &str, bytes: impl Read, request: &FactRequest<'_>) -> io::Result<Devel> {
     let mut bytes = Noted { inner: bytes, error: None };
     let mut members = Vec::new();
     let read = devel_archive::faults(name, &mut bytes, |member, content| -> io::Result<()> {
-        members.extend(file(member, content, Scheme::Devel, asked)?);
+        members.extend(file(member, content, Scheme::Devel, request)?);
         Ok(())
     });
     // More bytes may follow the end of the tar archive.
@@ -44,7 +44,7 @@ pub(super) fn file(
     member: &TarMember,
     bytes: &mut dyn Read,
     scheme: Scheme,
-    asked: &Asked<'_>,
+    request: &FactRequest<'_>,
 ) -> io::Result<Option<File<'static>>> {
     let mode = member.mode().map_or(Known::Unknown(Why::Broken), |mode| Known::Is(mode & 0o7777));
     let member_file = |kind| File::below(scheme, member.path.clone(), mode, kind);
@@ -54,7 +54,7 @@ pub(super) fn file(
             Some(Kind::Link(text.clone().into()))
         }
         // Rules ask for no directory, and an sdist needs none.
-        (MemberKind::Directory, Scheme::Devel) if asked.depth == Depth::Comparison => {
+        (MemberKind::Directory, Scheme::Devel) if request.depth == Depth::Comparison => {
             Some(Kind::Directory)
         }
         _ => return Ok(None),
@@ -64,7 +64,7 @@ pub(super) fn file(
         file.code = Known::Unknown(Why::NoFact);
         return Ok(Some(file));
     }
-    let (content, of_bytes) = asked.summed(&member.path, member.size, bytes)?;
+    let (content, of_bytes) = request.summed(&member.path, member.size, bytes)?;
     if let Some(fault) = content.fault {
         return Err(io::Error::new(io::ErrorKind::InvalidData, fault));
     }

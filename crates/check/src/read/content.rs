@@ -13,13 +13,13 @@ use wheel::archive::checksum::Checksum;
 use wheel::package::content::Shown;
 use wheel::package::{ContentKind, FileContent, Kept};
 
-/// Facts to take of a file.
+/// Requested facts of a file.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct FactRequest<'a> {
     pub depth: Depth,
-    /// Its text is kept.
+    /// True to keep its text.
     pub text: bool,
-    /// Device code is searched, with these names of ISAs.
+    /// Names of ISAs, to search device code; `None` to search none.
     pub targets: Option<&'a Targets>,
 }
 
@@ -53,7 +53,7 @@ impl Content {
     }
 }
 
-impl Asked<'_> {
+impl FactRequest<'_> {
     /// Reads a member of a zip: only the beginning, if no fact needs the rest. `stored` is a member
     /// without compression.
     pub fn content(

@@ -2,7 +2,7 @@ use std::io;
 
 use super::algorithm::Algorithm;
 use super::archived::{self, Devel};
-use super::content::{Asked, Content};
+use super::content::{Content, FactRequest};
 use super::depth::{Depth, is_outlined};
 use crate::{Bytes, File, Known, Why};
 use wheel::package::Fault;
@@ -26,7 +26,7 @@ pub(super) fn read(
     zip: &ZipFile,
     entry: &DirectoryEntry,
     algorithm: Option<Algorithm>,
-    asked: &Asked<'_>,
+    request: &FactRequest<'_>,
 ) -> io::Result<Member> {
     let (mut hash, mut size) = (algorithm.map(Algorithm::hasher), 0);
     let (hashed, counted) = (&mut hash, &mut size);
@@ -39,22 +39,22 @@ pub(super) fn read(
         })
     };
     let mut devel = Devel::default();
-    let is_unread = asked.depth == Depth::Outline && !is_outlined(&entry.name);
+    let is_unread = request.depth == Depth::Outline && !is_outlined(&entry.name);
     let is_archive = !is_unread && is_devel_archive(&entry.name);
     let mut content = if is_unread {
         Content::default()
     } else if is_archive {
-        devel = archived::read(&entry.name, open(), asked)?;
+        devel = archived::read(&entry.name, open(), request)?;
         Content { fault: devel.fault.take(), ..Content::default() }
     } else {
         let file = zip.packed(entry);
-        asked.content(&entry.name, entry.size, open(), entry.is_stored().then_some(&file))?
+        request.content(&entry.name, entry.size, open(), entry.is_stored().then_some(&file))?
     };
     // A comparison does not read all.
-    let size = if asked.depth == Depth::Rules { size } else { entry.size };
+    let size = if request.depth == Depth::Rules { size } else { entry.size };
     let digest = hash.map(|hash| hash.finalize().into_vec()).unwrap_or_default();
     // For comparisons, the files of an archive replace it.
-    let bytes = if is_archive || asked.depth == Depth::Rules {
+    let bytes = if is_archive || request.depth == Depth::Rules {
         None
     } else {
         let sha256 = <[u8; 32]>::try_from(&*digest);

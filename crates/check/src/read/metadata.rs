@@ -209,7 +209,7 @@ pub(super) fn stray(header: &Header, file: &str) -> Option<Finding> {
 mod tests {
     use super::*;
 
-    fn said(text: &str) -> Vec<String> {
+    fn messages(text: &str) -> Vec<String> {
         let findings = Rules(&Metadata::parse(text)).check();
         findings
             .into_iter()
@@ -219,8 +219,8 @@ mod tests {
 
     #[test]
     fn accepts_complete_metadata() {
-        assert!(said("Metadata-Version: 2.4\nName: a\nVersion: 1\nLicense-Expression: MIT\nProvides-Extra: x-y\nRequires-Dist: b; extra == 'x_y'\n").is_empty());
-        assert!(said("Metadata-Version: 1.2\nName: a\nVersion: 1\nLicense: MIT\n").is_empty());
+        assert!(messages("Metadata-Version: 2.4\nName: a\nVersion: 1\nLicense-Expression: MIT\nProvides-Extra: x-y\nRequires-Dist: b; extra == 'x_y'\n").is_empty());
+        assert!(messages("Metadata-Version: 1.2\nName: a\nVersion: 1\nLicense: MIT\n").is_empty());
     }
 
     #[test]
@@ -265,8 +265,11 @@ mod tests {
                 "extra `x`",
             ),
         ] {
-            let said = said(text);
-            assert!(said.len() == 1 && said[0].contains(needle), "{needle:?}: {said:?}");
+            let messages = messages(text);
+            assert!(
+                messages.len() == 1 && messages[0].contains(needle),
+                "{needle:?}: {messages:?}"
+            );
         }
     }
 }

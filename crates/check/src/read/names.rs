@@ -31,11 +31,11 @@ impl<'w> Names<'w> {
             )];
         };
         let mut findings = Vec::new();
-        let written = name.to_string();
-        if written != self.file_name {
+        let canonical = name.to_string();
+        if canonical != self.file_name {
             findings.push(
                 Finding::warning(Code::PackageName, "its file name is not normalised, expected")
-                    .because(format!("`{written}`")),
+                    .because(format!("`{canonical}`")),
             );
         }
         for tag in name.tags().filter(|tag| !is_tag(tag)) {

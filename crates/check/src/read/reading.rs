@@ -12,7 +12,7 @@ use crate::Known;
 /// smaller, because they contain names alone.
 const LARGEST_ARCHIVE: u64 = 64 << 20;
 
-/// Writer that passes bytes to an optional sink, and keeps those of static libraries.
+/// Writer that passes bytes to an optional sink, and keeps the bytes of static libraries.
 pub(super) struct Tee<'s> {
     sink: Option<&'s mut dyn Write>,
     pub(super) kept: Option<Vec<u8>>,

@@ -12,7 +12,11 @@ use base::names::Form;
 use base::source::Code;
 use wheel::package::{self, Metadata, Sdist};
 
-/// An invalid archive is a finding.
+/// Reads and checks an sdist. Faults of the archive are findings of the package.
+///
+/// # Errors
+///
+/// If the file cannot be read.
 pub fn sdist(path: &Path, name: &str) -> io::Result<Package<'static>> {
     let mut package = Package::new(name, Form::Sdist);
     let file_name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -34,7 +38,7 @@ pub fn sdist(path: &Path, name: &str) -> io::Result<Package<'static>> {
 }
 
 fn check(sdist: &Sdist, file_name: &str, package: &mut Package<'_>) -> Vec<Finding> {
-    let mut findings = Vec::from_iter(tops(sdist, file_name));
+    let mut findings = Vec::from_iter(check_top(sdist, file_name));
     if sdist.times.len() > 1 {
         let message = "its members have different timestamps, so its build is not reproducible";
         findings.push(Finding::warning(Code::MemberTime, message));
@@ -51,28 +55,33 @@ fn check(sdist: &Sdist, file_name: &str, package: &mut Package<'_>) -> Vec<Findi
             findings.extend(rules.check());
             findings.extend(rules.license_files(|file| sdist.has(file)));
             rules.add_facts(package);
-            findings.extend(names(file_name, &metadata));
+            findings.extend(check_file_name(file_name, &metadata));
         }
         None => findings.push(missing("it has no PKG-INFO in its top directory")),
     }
     findings
 }
 
-fn tops(sdist: &Sdist, file_name: &str) -> Option<Finding> {
-    let top =
-        |path: &'_ String| path.split_once('/').map_or(String::new(), |(top, _)| top.to_owned());
-    let tops: BTreeSet<String> = sdist.files.iter().map(top).collect();
-    if tops.len() == 1 && tops.contains(&sdist.top) && file_name.ends_with(".tar.gz") {
+fn check_top(sdist: &Sdist, file_name: &str) -> Option<Finding> {
+    let top = |path: &String| path.split_once('/').map(|(top, _)| top.to_owned());
+    // `None` for files outside of directories.
+    let tops: BTreeSet<Option<String>> = sdist.files.iter().map(top).collect();
+    let is_expected = |top: &Option<String>| top.as_deref() == Some(&*sdist.top);
+    if tops.len() == 1 && tops.iter().all(is_expected) && file_name.ends_with(".tar.gz") {
         return None;
     }
-    let named =
-        |top: String| if top.is_empty() { "files at the top level".to_owned() } else { top };
-    let detail = tops.into_iter().map(named).collect::<Vec<_>>().join(", ");
+    let tops = tops.into_iter().map(|top| top.unwrap_or("files at the top level".to_owned()));
+    let detail = tops.collect::<Vec<_>>().join(", ");
     let message = "its top level is not one directory with the name of the file";
-    Some(Finding::error(Code::NamesDisagree, message).because(detail))
+    let finding = Finding::error(Code::NamesDisagree, message);
+    Some(if detail.is_empty() {
+        finding.because("it has no files")
+    } else {
+        finding.because(detail)
+    })
 }
 
-fn names(file_name: &str, metadata: &Metadata) -> Option<Finding> {
+fn check_file_name(file_name: &str, metadata: &Metadata) -> Option<Finding> {
     let (name, version): (DistName, _) = (metadata.name().ok()?, metadata.version().ok()?);
     let expected = format!("{}-{version}.tar.gz", name.file_stem());
     if file_name == expected {
@@ -85,4 +94,23 @@ fn names(file_name: &str, metadata: &Metadata) -> Option<Finding> {
         Finding::error(Code::NamesDisagree, "its metadata is of another package or version")
             .because(format!("`{}` {version}", name.normalized()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_which_directories_are_at_the_top() {
+        let detail = |files: &[&str]| {
+            let mut sdist = Sdist::default();
+            sdist.top = "x-1".to_owned();
+            sdist.files = files.iter().map(|file| (*file).to_owned()).collect();
+            check_top(&sdist, "x-1.tar.gz").map(|finding| finding.detail.unwrap())
+        };
+        assert_eq!(detail(&["x-1/PKG-INFO", "x-1/src/a"]), None);
+        assert_eq!(detail(&["y/a", "PKG-INFO"]).unwrap(), "files at the top level, y");
+        assert_eq!(detail(&["x-1"]).unwrap(), "files at the top level");
+        assert_eq!(detail(&[]).unwrap(), "it has no files");
+    }
 }

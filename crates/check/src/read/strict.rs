@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::archived;
-use super::content::Asked;
+use super::content::FactRequest;
 use super::depth::{Depth, is_outlined};
 use super::metadata::Rules;
 use super::texts::Texts;
@@ -98,8 +98,8 @@ fn sdist(path: &Path, name: &str, depth: Depth) -> Result<Package<'static>, Pack
     let (mut files, mut texts) = (Vec::new(), Texts::default());
     let sdist = Sdist::open(path, |member, bytes| {
         let text = depth.has_texts() && !member.is_directory() && texts.take(member.size);
-        let asked = Asked { depth, text, targets: None };
-        files.extend(archived::file(member, bytes, Scheme::Source, &asked)?);
+        let request = FactRequest { depth, text, targets: None };
+        files.extend(archived::file(member, bytes, Scheme::Source, &request)?);
         Ok(())
     })?;
     let metadata = Metadata::parse(sdist.pkg_info().ok_or(PackageError::NoPkgInfo)?);

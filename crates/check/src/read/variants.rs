@@ -27,21 +27,21 @@ pub(super) fn variant_facts(
             let message =
                 format!("its metadata directory has no {MEMBER}, which a variant requires");
             let finding = Finding::error(Code::MissingMetadata, message);
-            let facts = VariantFacts { label: label.clone(), text: String::new(), said: None };
+            let facts = VariantFacts { label: label.clone(), text: String::new(), variants: None };
             return (Some(facts), Some(finding));
         }
         (Some(label), Some(text)) => (label.clone(), text.to_owned()),
     };
     match Variants::read(text.as_bytes()) {
-        Ok(said) => {
-            let finding = label_conflict(&label, &said).map(|finding| finding.of(MEMBER));
-            (Some(VariantFacts { label, text, said: Some(said) }), finding)
+        Ok(variants) => {
+            let finding = label_conflict(&label, &variants).map(|finding| finding.of(MEMBER));
+            (Some(VariantFacts { label, text, variants: Some(variants) }), finding)
         }
         Err(error) => {
             let message = "its variant data is malformed";
             let finding = Finding::error(Code::VariantForm, message).of(MEMBER);
             (
-                Some(VariantFacts { label, text, said: None }),
+                Some(VariantFacts { label, text, variants: None }),
                 Some(finding.because(error.to_string())),
             )
         }
@@ -67,7 +67,7 @@ pub fn variants_beside<'p>(
         let Some((name, version)) = package.name.as_ref().zip(package.version.as_ref()) else {
             continue;
         };
-        let finding = match (indexes.get(&(name.clone(), version.to_string())), &facts.said) {
+        let finding = match (indexes.get(&(name.clone(), version.to_string())), &facts.variants) {
             (None, _) => {
                 let message = "the file with the variants of its version is missing";
                 disagree(message).because(format!("`{}`", file_name(name, version.as_str())))
@@ -127,7 +127,7 @@ mod tests {
         Variants::new(provider).with_variant(label.parse().unwrap(), property).text()
     }
 
-    fn said(label: Option<&str>, text: Option<&str>) -> String {
+    fn finding_text(label: Option<&str>, text: Option<&str>) -> String {
         let label = label.map(|label| label.parse().unwrap());
         variant_facts(label.as_ref(), text)
             .1
@@ -164,7 +164,7 @@ mod tests {
             ),
             (Some("gpu1"), Some("{}"), "variant-form: its variant data is malformed"),
         ] {
-            assert_eq!(said(label, text), expected);
+            assert_eq!(finding_text(label, text), expected);
         }
     }
 }

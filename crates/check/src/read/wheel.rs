@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::algorithm::Algorithm;
-use super::content::{Asked, Content};
+use super::content::{Content, FactRequest};
 use super::depth::Depth;
 use super::member::Member;
 use super::metadata::Rules;
@@ -123,8 +123,9 @@ impl Wheel {
                     _ => self.record.as_ref().map(|record| record.algorithm(at)),
                 };
                 let text = self.texts.get(at).is_some_and(|is_kept| *is_kept);
-                let asked = Asked { depth: self.depth, text, targets: self.targets.as_deref() };
-                member::read(self.zip(), entry, algorithm, &asked)
+                let request =
+                    FactRequest { depth: self.depth, text, targets: self.targets.as_deref() };
+                member::read(self.zip(), entry, algorithm, &request)
             })
             .collect()
     }
@@ -177,7 +178,7 @@ impl Wheel {
         let (variant, wrong) = variants::variant_facts(names.label(), variant.as_deref());
         package.variant = variant;
         findings.extend(wrong);
-        let mut written = None;
+        let mut parsed = None;
         if let Some(text) = self.needed("METADATA", &mut findings) {
             let metadata = Metadata::parse(&text);
             let rules = Rules(&metadata);
@@ -188,12 +189,12 @@ impl Wheel {
             }));
             findings.extend(names.compare(&metadata));
             rules.add_facts(package);
-            written = Some(metadata);
+            parsed = Some(metadata);
         }
         findings.extend(header.iter().flat_map(|header| names.tags(header)));
         let text = self.text("entry_points.txt", &mut findings).unwrap_or_default();
         let (points, file) = (EntryPoints::parse(&text), format!("{dist_info}/entry_points.txt"));
-        if let Some(metadata) = written {
+        if let Some(metadata) = parsed {
             package.finished = Known::Is(Box::new(Finished {
                 metadata,
                 header: header.unwrap_or_default(),

@@ -25,7 +25,7 @@ pub fn misplaced(targets: &Targets, package: &Package<'_>, target: Option<&str>)
             continue;
         }
         let located = |finding: Finding| finding.of(member).within(&package.file);
-        let called: BTreeSet<&str> = targets.in_path(member).into_iter().collect();
+        let path_names: BTreeSet<&str> = targets.in_path(member).into_iter().collect();
         let mut inside: BTreeSet<String> = code.ids.iter().map(|id| (*id).clone()).collect();
         inside.extend(code.machs.iter().map(|mach| match names.of_mach(*mach) {
             Some(isa) => isa.to_owned(),
@@ -33,8 +33,8 @@ pub fn misplaced(targets: &Targets, package: &Package<'_>, target: Option<&str>)
         }));
         // ISA names in a file without an ISA in its path are ordinary text.
         let texts = code.texts.iter().filter_map(|text| names.in_text(text));
-        inside.extend(texts.filter(|_| !called.is_empty()).map(str::to_owned));
-        let called: Vec<&str> = called.into_iter().filter(|name| elsewhere(name)).collect();
+        inside.extend(texts.filter(|_| !path_names.is_empty()).map(str::to_owned));
+        let path_names: Vec<&str> = path_names.into_iter().filter(|name| elsewhere(name)).collect();
         let inside: Vec<&str> =
             inside.iter().map(String::as_str).filter(|name| elsewhere(name)).collect();
         if !inside.is_empty() {
@@ -44,12 +44,13 @@ pub fn misplaced(targets: &Targets, package: &Package<'_>, target: Option<&str>)
             };
             let finding = Finding::error(Code::MisplacedCode, message).because(inside.join(", "));
             findings.push(located(finding));
-        } else if !called.is_empty() {
+        } else if !path_names.is_empty() {
             let message = match target {
                 Some(_) => "name of another ISA than the package",
                 None => "name of an ISA in a package for all ISAs",
             };
-            let finding = Finding::warning(Code::MisplacedCode, message).because(called.join(", "));
+            let finding =
+                Finding::warning(Code::MisplacedCode, message).because(path_names.join(", "));
             findings.push(located(finding));
         }
         if let Some(part) = code.unread {

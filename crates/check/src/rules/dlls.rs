@@ -8,7 +8,7 @@ use binary::loader::{Dll, DllContent, DllFault, Dlls};
 use binary::systems::PythonTags;
 use binary::systems::windows::{Provider, provider};
 
-use super::symbols::named;
+use super::symbols::list;
 use crate::{File, Finding, Kind, Package, Set};
 
 /// Length of the hash that delvewheel adds to a name.
@@ -113,7 +113,7 @@ impl Import<'_> {
                     "the file imports functions that `{library}` in the packages does not export"
                 );
                 let names: Vec<String> = symbols.iter().map(ToString::to_string).collect();
-                self.severe(Code::UnresolvedSymbol, message).because(named(&names))
+                self.severe(Code::UnresolvedSymbol, message).because(list(&names))
             }
             DllFault::Forwarded(symbol, to) => {
                 let message = format!(

@@ -7,7 +7,7 @@ use binary::policy;
 use crate::{File, Finding, Package, Set};
 
 /// Needed library that is in the set, but where the loader does not look.
-pub(crate) struct Lost<'s, 'a> {
+pub(crate) struct UnfoundLibrary<'s, 'a> {
     pub package: &'s Package<'a>,
     pub file: &'s File<'a>,
     pub library: String,
@@ -19,40 +19,42 @@ pub(crate) struct Lost<'s, 'a> {
     pub certain: bool,
 }
 
-pub(crate) fn lost<'s, 'a>(set: &'s Set<'a>) -> Vec<Lost<'s, 'a>> {
+pub(crate) fn unfound<'s, 'a>(set: &'s Set<'a>) -> Vec<UnfoundLibrary<'s, 'a>> {
     let linked = set.binaries().filter_map(|(package, file, needs)| {
         let facts = needs.elf().filter(|facts| facts.kind.runs_on_hosts())?;
         let content = Content::Linked(Linked::new(facts));
         Some(((package, file, needs), Entry { owner: 0, path: file.site_path()?, content }))
     });
-    let (all, entries): (Vec<_>, Vec<_>) = linked.unzip();
+    let (binaries, entries): (Vec<_>, Vec<_>) = linked.unzip();
     let tree = Tree::new(&entries);
-    let lost = loader::lost(&tree).into_iter();
-    let lost = lost.filter(|it| !policy::is_promised(tree.files()[it.file].machine, it.library));
-    let lost = lost.map(|loader::Lost { file, library, bearers, is_loaded }| {
-        let (package, file, needs) = all[file];
-        let mut siblings = bearers.iter().filter(|bearer| std::ptr::eq(all[**bearer].0, package));
-        Lost {
+    let unfound = loader::lost(&tree).into_iter();
+    let unfound =
+        unfound.filter(|it| !policy::is_promised(tree.files()[it.file].machine, it.library));
+    let unfound = unfound.map(|loader::Lost { file, library, bearers, is_loaded }| {
+        let (package, file, needs) = binaries[file];
+        let mut siblings =
+            bearers.iter().filter(|bearer| std::ptr::eq(binaries[**bearer].0, package));
+        UnfoundLibrary {
             package,
             file,
             library: library.to_owned(),
-            own: siblings.next().map(|bearer| all[*bearer].1),
-            other: bearers.first().map(|first| all[*first].0),
+            own: siblings.next().map(|bearer| binaries[*bearer].1),
+            other: bearers.first().map(|first| binaries[*first].0),
             certain: is_loaded || needs.is_module(),
         }
     });
-    lost.collect()
+    unfound.collect()
 }
 
 /// An error if the file's own package has the library and failure is certain, otherwise a warning, because another
 /// file may load it first.
 pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
-    let lost = lost(set).into_iter();
-    let lost = lost.filter(|lost| !set.environment.on_system(&lost.library));
-    lost.map(|lost| lost.finding()).collect()
+    let unfound = unfound(set).into_iter();
+    let unfound = unfound.filter(|it| !set.environment.on_system(&it.library));
+    unfound.map(|it| it.finding()).collect()
 }
 
-impl Lost<'_, '_> {
+impl UnfoundLibrary<'_, '_> {
     fn finding(&self) -> Finding {
         let library = &self.library;
         let finding = match self.own {

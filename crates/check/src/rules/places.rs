@@ -33,7 +33,7 @@ pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
 }
 
 fn of_installers(package: &Package<'_>, file: &File<'_>) -> Option<Finding> {
-    // A file counts like a directory, and the case does not.
+    // Files count like directories, and letter case is ignored.
     let path = file.site_path()?;
     let (top, rest) = path.split_once('/').unwrap_or((path, ""));
     let ends_with = |end: &str| {

@@ -52,7 +52,7 @@ fn machine(needs: &Needs<'_>) -> Option<(&'static str, &'static str)> {
 
 /// Reports the first need of each wheel that a platform tag does not promise.
 pub(super) fn tags(set: &Set<'_>) -> Vec<Finding> {
-    let installed = Installed::new(&set.packages).without(&libraries::lost(set));
+    let installed = Installed::new(&set.packages).without(&libraries::unfound(set));
     let names: BTreeSet<&str> = set.packages.iter().filter_map(|it| it.name.as_deref()).collect();
     let contradiction = |package: &Package<'_>| {
         // Files for two machines: one of them has another finding.

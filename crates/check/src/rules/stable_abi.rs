@@ -6,7 +6,7 @@ use binary::policy::SymbolSet;
 use binary::systems::PythonTags;
 use binary::systems::stable_abi::{AbiFault, Release, faults, newest};
 
-use super::symbols::{named, of_set};
+use super::symbols::{list, of_set};
 use crate::systems::MessageNames;
 use crate::{Finding, Needs, Package, Set, Symbols};
 
@@ -62,7 +62,7 @@ fn of_symbols(python: &PythonTags<'_>, symbols: Vec<&str>) -> Vec<Finding> {
     }
     let outside = (!outside.is_empty()).then(|| {
         let message = "module of an abi3 wheel with functions outside of the stable ABI";
-        Finding::error(Code::StableAbi, message).because(named(&outside))
+        Finding::error(Code::StableAbi, message).because(list(&outside))
     });
     let later = (!later.is_empty()).then(|| {
         let ((major, minor), (newer, newer_minor)) = (oldest, newest);
@@ -70,7 +70,7 @@ fn of_symbols(python: &PythonTags<'_>, symbols: Vec<&str>) -> Vec<Finding> {
             "module of a wheel for Python {major}.{minor} and later with functions of Python \
              {newer}.{newer_minor}"
         );
-        Finding::error(Code::StableAbi, message).because(named(&later))
+        Finding::error(Code::StableAbi, message).because(list(&later))
     });
     outside.into_iter().chain(later).collect()
 }

@@ -16,10 +16,10 @@ pub(crate) fn is_refused(finding: &Finding, level: Level) -> bool {
 }
 
 pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
-    let asking = set.binaries().filter_map(|(package, file, needs)| {
+    let findings = set.binaries().filter_map(|(package, file, needs)| {
         Some(of_file(needs.elf()?)?.of(&*file.member).within(&package.file))
     });
-    asking.collect()
+    findings.collect()
 }
 
 /// An error for a library, which glibc 2.41 and later do not load, and a warning for a program, which the kernel

@@ -5,7 +5,8 @@ use binary::policy::SymbolSet;
 
 use crate::{Finding, Set};
 
-const NAMED: usize = 3;
+/// Symbols that a finding names, because a file can lack thousands.
+const SHOWN: usize = 3;
 
 /// Symbols of the files that a loader loads.
 pub(crate) fn of_set<'s>(set: &'s Set<'_>) -> SymbolSet<'s> {
@@ -18,21 +19,21 @@ pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
         let missing = defined.unresolved(needs.elf_symbols()?);
         let message = "neither the packages nor the system define symbols of a file";
         let finding = (!missing.is_empty())
-            .then(|| Finding::error(Code::UnresolvedSymbol, message).because(named(&missing)))?;
+            .then(|| Finding::error(Code::UnresolvedSymbol, message).because(list(&missing)))?;
         Some(finding.of(&*file.member).within(&package.file))
     });
     files.collect()
 }
 
-/// Shows the first few of many names.
-pub(super) fn named(symbols: &[String]) -> String {
-    let mut text: Vec<String> =
-        symbols.iter().take(NAMED).map(|symbol| format!("`{symbol}`")).collect();
-    if symbols.len() > NAMED {
-        text.push(format!("{} more", symbols.len() - NAMED));
+/// Lists the first few symbols, and the number of the others.
+pub(super) fn list(symbols: &[String]) -> String {
+    let mut parts: Vec<String> =
+        symbols.iter().take(SHOWN).map(|symbol| format!("`{symbol}`")).collect();
+    if symbols.len() > SHOWN {
+        parts.push(format!("{} more", symbols.len() - SHOWN));
     }
-    match text.split_last() {
+    match parts.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        _ => text.concat(),
+        _ => parts.concat(),
     }
 }

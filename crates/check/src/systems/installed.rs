@@ -10,7 +10,7 @@ use binary::systems::PythonTags;
 use wheel::package::devel_archive::is_devel_archive;
 
 use super::PackageNeeds;
-use crate::rules::libraries::Lost;
+use crate::rules::libraries::UnfoundLibrary;
 use crate::{File, Needs, Package, Scheme};
 
 /// `EM_ARM`.
@@ -23,7 +23,7 @@ const ARM_ABI: (u32, u32) = (0xff00_0400, 0x0500_0400);
 pub struct Installed<'s> {
     /// Libraries of the same package that the loader of a file does not find, by package and member: a tag promises the
     /// system's.
-    lost: BTreeMap<(&'s str, &'s str), Vec<String>>,
+    unfound: BTreeMap<(&'s str, &'s str), Vec<String>>,
     shipped: Shipped,
 }
 
@@ -40,9 +40,10 @@ impl<'s> Installed<'s> {
     }
 
     /// Removes libraries that loaders do not find.
-    pub(crate) fn without(mut self, lost: &[Lost<'s, '_>]) -> Self {
-        for Lost { package, file, library, .. } in lost.iter().filter(|lost| lost.own.is_some()) {
-            self.lost.entry((&package.file, &file.member)).or_default().push(library.clone());
+    pub(crate) fn without(mut self, unfound: &[UnfoundLibrary<'s, '_>]) -> Self {
+        let in_same_package = unfound.iter().filter(|library| library.own.is_some());
+        for UnfoundLibrary { package, file, library, .. } in in_same_package {
+            self.unfound.entry((&package.file, &file.member)).or_default().push(library.clone());
         }
         self
     }
@@ -77,12 +78,12 @@ impl<'s> Installed<'s> {
     ) -> Result<Option<PolicyNeeds>, Mixed> {
         let files: Vec<Hosted<'p, 'a>> = files.into_iter().collect();
         let subjects = files.iter().filter_map(|it| {
-            let lost = self.lost.get(&(&*it.package.file, &*it.file.member));
+            let unfound = self.unfound.get(&(&*it.package.file, &*it.file.member));
             Some(Subject {
                 file: &it.name,
                 facts: it.needs.elf()?,
                 imports: it.needs.elf_symbols().map_or(&[], |symbols| symbols.imports()),
-                lost: lost.map_or(&[], Vec::as_slice),
+                lost: unfound.map_or(&[], Vec::as_slice),
             })
         });
         PolicyNeeds::of(&subjects.collect::<Vec<_>>(), &self.shipped, hint)

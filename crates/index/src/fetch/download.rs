@@ -17,7 +17,7 @@ use base::partial::{self, PartialFile};
 use base::regular;
 use base::source::{Code, Problem, Problems};
 use base::text::human_size;
-use catalog::{Demands, Expected, LockedArchive, Packed, SIDECAR, Taken};
+use catalog::{Demands, Expected, LockedArchive, Packed, ReadArchive, SIDECAR};
 
 const PREFIX: &str = ".rockpack-fetch-";
 
@@ -25,7 +25,7 @@ const PREFIX: &str = ".rockpack-fetch-";
 #[derive(Debug)]
 pub struct Fetched {
     /// Key, size and SHA-256.
-    pub taken: Taken,
+    pub archive: ReadArchive,
     /// The file existed before.
     pub kept: bool,
     /// Duration of transfer and verification.
@@ -89,7 +89,7 @@ fn fetch_archive(
         None => {}
     }
     Ok(Fetched {
-        taken: Taken { archive: locked, vouched: expected.archive.is_some() },
+        archive: ReadArchive { locked, is_verified: expected.archive.is_some() },
         kept: existing.is_some(),
         took: start.elapsed(),
     })

@@ -105,12 +105,12 @@ impl Selection {
         // An orphaned sidecar counts only if its artifact would be needed.
         let with_orphans: Vec<ArtifactId> =
             ids.into_iter().chain(orphans.values().cloned()).collect();
-        let needed_with_orphans = demand.needed(&with_orphans).taken;
+        let needed_with_orphans = demand.needed(&with_orphans).artifacts;
         let orphans = orphans.into_iter().filter(|(_, id)| needed_with_orphans.contains_key(id));
         let orphaned_sidecars = orphans.map(|(key, _)| format!("{key}{SIDECAR}")).collect();
         let mut selected = Vec::new();
         for archive in archives {
-            match needed.taken.get(&archive.id) {
+            match needed.artifacts.get(&archive.id) {
                 Some(packages) => selected.push(Selected { packages: packages.clone(), ..archive }),
                 None => unneeded.push(no_package(&archive.object)),
             }

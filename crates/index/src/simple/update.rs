@@ -98,7 +98,7 @@ impl<'a> Update<'a> {
             let recorded = Recorded::read_in(&self.dir.join(&directory))
                 .map_err(|source| self.unreadable(source))?;
             let names = removed.iter().filter_map(|path| path.as_str().strip_prefix(&directory));
-            for (name, text) in recorded.without(&names.collect()) {
+            for (name, text) in recorded.texts_without(&names.collect()) {
                 let path = format!("{directory}{name}").parse();
                 let path =
                     path.map_err(|source| IndexError::Name { dir: self.dir.to_owned(), source })?;

@@ -231,8 +231,12 @@ fn index_fetch(bucket: &Arc<dyn Bucket>, dir: &Path) -> Result<(), String> {
 
 fn publish_set(bucket: &dyn Bucket, dist: &Path) -> Result<(), String> {
     let manifest = manifest()?;
-    let gate =
-        Gate { command: gate::Command::Publish, manifest: &manifest, allowed: &[], told: &|_| () };
+    let gate = Gate {
+        command: gate::Command::Publish,
+        manifest: &manifest,
+        allowed: &[],
+        on_allowed: &|_| (),
+    };
     let options = publish::Options {
         layout: Layout::from_form(Form::Projects),
         jobs: 1,

@@ -17,7 +17,7 @@ pub(super) fn spread(faults: &Faults, file: &Source, nodes: Vec<Node>) -> Vec<No
     let (lines, mut nodes): (Vec<_>, Vec<_>) = nodes.into_iter().partition(is_ours);
     let mut absent = Absent::default();
     for line in &lines {
-        absent.learn(faults, line);
+        absent.add_line(faults, line);
     }
     for node in &mut nodes {
         match node.name.text.as_str() {
@@ -48,7 +48,7 @@ struct Reason {
 }
 
 impl Absent {
-    fn learn(&mut self, faults: &Faults, line: &Node) {
+    fn add_line(&mut self, faults: &Faults, line: &Node) {
         let Some(AbsentArtifacts { names, component, reason, .. }) =
             read_line::<AbsentArtifacts>(faults, line)
         else {

@@ -7,16 +7,17 @@ use crate::kdl;
 use base::names::RelPath;
 use base::source::{Code, Problem, Problems, Source, misspelled};
 
-/// The built-in manifest, also for `--manifest`.
+/// Name of the built-in manifest, as for `--manifest`.
 const BUILT_IN: &str = "built-in";
 
-/// More names that are declared again are one mistake, of the `include` line; fewer are reported where they are.
+/// Repeated names that are reported one by one. More of them are one mistake: the including file is a copy
+/// of the included one, so that the `include` line is reported.
 const FEW: usize = 3;
 
-/// Returns the files that `include` lines of a manifest's file name, in their order.
+/// Returns the names of included files, in the order of the `include` lines.
 ///
 /// # Errors
-/// The text is not KDL.
+/// If the text is not KDL.
 pub fn includes(source: &Source) -> Result<Vec<String>, Problems> {
     let nodes = kdl::parse(source)?;
     let includes = nodes.iter().filter(|node| node.name.text == super::INCLUDE.name);
@@ -24,16 +25,18 @@ pub fn includes(source: &Source) -> Result<Vec<String>, Problems> {
     Ok(files.map(str::to_owned).collect())
 }
 
-pub(super) fn name(node: &kdl::Node) -> Option<(String, String)> {
-    let once = matches!(
+/// Kind and name of a node that a manifest can declare only once.
+pub(super) fn unique_name(node: &kdl::Node) -> Option<(String, String)> {
+    let is_unique = matches!(
         node.name.text.as_str(),
         "package" | "python-project" | "native-project" | "store" | "isa" | "stream" | "wheel"
     );
-    let first = node.first_text().filter(|_| once)?;
+    let first = node.first_text().filter(|_| is_unique)?;
     Some((node.name.text.clone(), first.to_owned()))
 }
 
 impl Composer<'_> {
+    /// Nodes of the included file, in place of the `include` line. Reports a file that cannot be included.
     pub(super) fn included(
         &mut self,
         line: &kdl::Node,
@@ -58,7 +61,7 @@ impl Composer<'_> {
         match nodes {
             Ok(nodes) => {
                 let repeated =
-                    nodes.iter().filter_map(self::name).filter(|n| declared_names.contains(n));
+                    nodes.iter().filter_map(unique_name).filter(|n| declared_names.contains(n));
                 let repeated: Vec<_> = repeated.collect();
                 let Some((node, first)) = repeated.first().filter(|_| repeated.len() > FEW) else {
                     return nodes;
@@ -88,6 +91,7 @@ impl Composer<'_> {
         }
     }
 
+    /// Parses a file, and replaces its `include` lines.
     fn nodes_of(&mut self, source: Source) -> Vec<kdl::Node> {
         let parsed = kdl::parse(&source);
         let start = self.faults.add(source);
@@ -105,7 +109,7 @@ impl Composer<'_> {
         }
     }
 
-    /// Its includes are files of the program.
+    /// Nodes of the built-in manifest. Its `include` lines name files inside the program.
     fn built_in(&self) -> Result<Vec<kdl::Node>, String> {
         let files = self.files.ok_or("includes are not allowed here")?;
         let built_in = files.built_in.ok_or("no built-in manifest is available here")?;
@@ -120,6 +124,7 @@ impl Composer<'_> {
         Ok(composer.nodes_of(source.clone()))
     }
 
+    /// Opens a file in or below the directory of the manifest.
     fn open(&self, name: &str) -> Result<Source, String> {
         let files = self.files.ok_or("includes are not allowed here")?;
         let path: RelPath = name.parse().map_err(|_| "not a path below the directory")?;

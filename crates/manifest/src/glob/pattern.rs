@@ -3,12 +3,12 @@
 /// Equivalent globs without braces; `None` if they are too many, or cannot be written: the two `*`
 /// of `{b,*}{b,*}` stay in one segment, unlike `**`.
 pub(super) fn alternatives(text: &str) -> Option<Vec<String>> {
-    // Alternatives multiply: `{a,b}` twenty times is a million of them.
+    // Limit, because alternatives multiply: `{a,b}` twenty times is a million of them.
     const MOST: usize = 256;
     let mut open = vec![text.to_owned()];
-    let mut done = Vec::new();
+    let mut patterns = Vec::new();
     while let Some(glob) = open.pop() {
-        if open.len() + done.len() > MOST {
+        if open.len() + patterns.len() > MOST {
             return None;
         }
         match first_braces(&glob) {
@@ -24,10 +24,10 @@ pub(super) fn alternatives(text: &str) -> Option<Vec<String>> {
                     choices.into_iter().rev().map(|choice| format!("{before}{choice}{after}")),
                 );
             }
-            None => done.push(glob),
+            None => patterns.push(glob),
         }
     }
-    Some(done)
+    Some(patterns)
 }
 
 fn joins_stars(before: &str, after: &str) -> bool {

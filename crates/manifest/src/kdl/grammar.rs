@@ -32,11 +32,11 @@ pub(super) fn check(source: &Source) -> Result<String, Problems> {
     Ok(String::from_utf8_lossy(&grammar.plain).into_owned())
 }
 
-/// A misplaced part that was reported.
+/// Error of a misplaced part, which the grammar has reported already.
 #[derive(Debug)]
-struct Lost;
+struct Misplaced;
 
-type Read<T> = Result<T, Lost>;
+type Read<T> = Result<T, Misplaced>;
 
 #[derive(Debug, Clone)]
 struct Opened {
@@ -110,15 +110,15 @@ impl<'a> Grammar<'a> {
                     return Ok(());
                 }
                 TokenKind::End | TokenKind::Close => return Ok(()),
-                TokenKind::Open if has_block => return self.lost(Mistakes::second_block),
+                TokenKind::Open if has_block => return self.misplaced(Mistakes::second_block),
                 TokenKind::Open => {
                     self.block()?;
                     (has_block, closed) = (true, true);
                 }
                 TokenKind::Slashdash => closed |= self.left_out()?,
                 _ if self.reads_over_habit() => {}
-                _ if closed => return self.lost(Mistakes::behind_block),
-                _ if !spaced => return self.lost(Mistakes::no_space),
+                _ if closed => return self.misplaced(Mistakes::behind_block),
+                _ if !spaced => return self.misplaced(Mistakes::no_space),
                 _ => self.entry()?,
             }
         }
@@ -143,7 +143,7 @@ impl<'a> Grammar<'a> {
         if self.open.len() == MOST_DEPTH {
             self.mistakes.too_deep(open.range());
             self.seek(self.text.len());
-            return Err(Lost);
+            return Err(Misplaced);
         }
         let indent = self.indentation(open.start);
         self.open.push(Opened { brace: open.range(), indent, outside: None });
@@ -190,11 +190,11 @@ impl<'a> Grammar<'a> {
 
     fn node_name(&mut self) -> Read<()> {
         if self.next.kind == TokenKind::Open {
-            return self.lost(Mistakes::nameless_block);
+            return self.misplaced(Mistakes::nameless_block);
         }
         if let Some(end) = self.mistakes.quoted_name(self.next) {
             self.seek(end);
-            return Err(Lost);
+            return Err(Misplaced);
         }
         let name = self.name()?;
         if self.text[name.range()].ends_with(':') {
@@ -231,7 +231,7 @@ impl<'a> Grammar<'a> {
             return Ok(token);
         }
         self.mistakes.no_name(token.range());
-        Err(Lost)
+        Err(Misplaced)
     }
 
     fn entry(&mut self) -> Read<()> {
@@ -245,7 +245,7 @@ impl<'a> Grammar<'a> {
         }
         if !literal::is_text(value.kind, &self.text[value.range()]) {
             self.mistakes.no_name(value.range());
-            return Err(Lost);
+            return Err(Misplaced);
         }
         self.property(value)
     }
@@ -253,15 +253,15 @@ impl<'a> Grammar<'a> {
     fn property(&mut self, name: Token) -> Read<()> {
         let equals = self.advance();
         if self.mistakes.comparison(name.range()) {
-            return Err(Lost);
+            return Err(Misplaced);
         }
         self.skip_space()?;
         if self.ends_node() {
             self.mistakes.no_value(equals.range());
-            return Err(Lost);
+            return Err(Misplaced);
         }
         if self.mistakes.habit(self.next).is_some() {
-            return Err(Lost);
+            return Err(Misplaced);
         }
         self.annotation()?;
         self.value().map(drop)
@@ -276,7 +276,7 @@ impl<'a> Grammar<'a> {
         self.name()?;
         self.skip_space()?;
         if self.next.kind != TokenKind::CloseType {
-            return self.lost(Mistakes::open_annotation);
+            return self.misplaced(Mistakes::open_annotation);
         }
         self.advance();
         self.skip_space()?;
@@ -288,15 +288,15 @@ impl<'a> Grammar<'a> {
         let fault = literal::check(token.kind, &self.text[token.range()]);
         if let Err(fault) = fault {
             self.mistakes.literal(token, fault);
-            return Err(Lost);
+            return Err(Misplaced);
         }
         self.advance();
         Ok(token)
     }
 
-    fn lost<T>(&mut self, report: impl FnOnce(&mut Mistakes<'a>, Token)) -> Read<T> {
+    fn misplaced<T>(&mut self, report: impl FnOnce(&mut Mistakes<'a>, Token)) -> Read<T> {
         report(&mut self.mistakes, self.next);
-        Err(Lost)
+        Err(Misplaced)
     }
 
     fn ends_node(&self) -> bool {
@@ -340,7 +340,7 @@ impl<'a> Grammar<'a> {
             TokenKind::End => Ok(()),
             _ => {
                 self.mistakes.idle_continue(mark.range());
-                Err(Lost)
+                Err(Misplaced)
             }
         }
     }

@@ -236,7 +236,7 @@ impl<'a> Mistakes<'a> {
     }
 
     pub(crate) fn assignment(&mut self, name: Range<usize>, sign: Range<usize>) {
-        let value = self.ahead(sign.end).trim_matches([' ', '\t', ':', ',']);
+        let value = self.rest_of_line(sign.end).trim_matches([' ', '\t', ':', ',']);
         let start = name.start;
         let name = self.text[name].trim_end_matches(':').trim_matches(['#', '"']);
         if self.continues(start) {
@@ -375,7 +375,7 @@ impl<'a> Mistakes<'a> {
     }
 
     fn list(&mut self, next: Token) -> usize {
-        let inside = self.ahead(next.start);
+        let inside = self.rest_of_line(next.start);
         let length = inside.find(']').map_or(inside.len(), |end| end + 1);
         self.report(next.start..next.start + length, |text| {
             let values = text.trim_matches(['[', ']']).replace(',', " ");
@@ -386,7 +386,7 @@ impl<'a> Mistakes<'a> {
     }
 
     fn other_quotes(&mut self, next: Token) -> usize {
-        let rest = self.ahead(next.start);
+        let rest = self.rest_of_line(next.start);
         let first = rest.chars().next().map_or(0, char::len_utf8);
         let close = |c: char| QUOTES.contains(&c) || c == '"';
         let body = rest[first..].find(close).map(|length| &rest[first..first + length]);
@@ -429,7 +429,7 @@ impl<'a> Mistakes<'a> {
     }
 
     /// Returns the start of the rest of the line, limited so that many mistakes on one line take linear time.
-    fn ahead(&self, offset: usize) -> &'a str {
+    fn rest_of_line(&self, offset: usize) -> &'a str {
         const FAR: usize = 200;
         let near = &self.text[offset..self.text.floor_char_boundary(offset + FAR)];
         &near[..run(near, |c| !is_newline(c))]

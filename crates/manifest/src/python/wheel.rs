@@ -15,13 +15,13 @@ use manifest_derive::Line;
 pub struct ReadyWheel {
     /// Distribution, as indexes compare it.
     pub name: Spanned<PackageName>,
-    /// Origin.
+    /// Place of its files.
     pub from: WheelSource,
     /// Reason why it can be absent.
     pub optional: Option<String>,
 }
 
-/// Origin of a finished wheel.
+/// Place of a finished wheel's files.
 #[derive(Debug, Clone)]
 pub enum WheelSource {
     /// Files below the root of all sources.
@@ -129,11 +129,11 @@ pub struct Prefetch {
     pub name: Spanned<PackageName>,
     /// Files below the root of all sources, preferred if they exist.
     pub path: Option<Spanned<Glob>>,
-    /// Origin otherwise.
+    /// Source for the installer, if no file exists.
     pub from: Option<PrefetchSource>,
 }
 
-/// Origin for the installer.
+/// Source from which the installer gets a wheel.
 #[derive(Debug, Clone)]
 pub enum PrefetchSource {
     /// From an index.

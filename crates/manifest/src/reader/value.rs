@@ -126,10 +126,10 @@ fn text<'a>(
         Value::Text(text) => return Some(text),
         Value::Integer(_) | Value::Number => (
             "must be a text, not a number".to_owned(),
-            format!("add quotes: \"{}\"", written(faults, entry)),
+            format!("add quotes: \"{}\"", value_text(faults, entry)),
         ),
         Value::Bool(_) | Value::Null => (
-            format!("must be a text, not `{}`", written(faults, entry)),
+            format!("must be a text, not `{}`", value_text(faults, entry)),
             "write a text in quotes".to_owned(),
         ),
     };
@@ -154,7 +154,7 @@ pub(super) fn flag(faults: &Faults, entry: &Entry) -> Option<bool> {
             format!(
                 "`{}` must be `#true` or `#false`, not `{}`",
                 super::key(entry),
-                written(faults, entry)
+                value_text(faults, entry)
             ),
         );
         faults.report(problem.label(&value_place(faults, entry), "write `#true`, or remove it"));
@@ -177,7 +177,7 @@ pub(super) fn count(faults: &Faults, entry: &Entry) -> Option<usize> {
             format!(
                 "`{}` must be a positive integer, not `{}`",
                 super::key(entry),
-                written(faults, entry)
+                value_text(faults, entry)
             ),
         );
         faults.report(problem.label(&value_place(faults, entry), label));
@@ -185,7 +185,7 @@ pub(super) fn count(faults: &Faults, entry: &Entry) -> Option<usize> {
     value
 }
 
-fn written(faults: &Faults, entry: &Entry) -> String {
+fn value_text(faults: &Faults, entry: &Entry) -> String {
     faults.at(&entry.value_span).text().to_owned()
 }
 

@@ -49,7 +49,7 @@ pub(super) fn collect(manifest: &Manifest) -> Problems {
     problems.extend(numbers(&manifest.families));
     problems.extend(incomplete(&manifest.families));
     problems.extend(projects::collect(manifest));
-    problems.in_order()
+    problems.sorted()
 }
 
 /// Families whose first words differ in their case alone; the more frequent spelling is right, or

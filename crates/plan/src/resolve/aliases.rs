@@ -74,7 +74,7 @@ fn no_such_link(
     let problem = Problem::error(Code::MissingLibrary, message);
     if let Some(refusal) = refusal {
         return problem
-            .label(refusal.place(), format!("this line {} it", refusal.does()))
+            .label(refusal.place(), format!("this line {} it", refusal.verb()))
             .label(&rule.path.place, "needed here")
             .help("take the library, or remove the alias");
     }

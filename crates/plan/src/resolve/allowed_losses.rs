@@ -1,23 +1,23 @@
 use super::targets;
-use crate::Lost;
+use crate::LossSubject;
 use crate::{Note, Request};
 use base::names::{ArtifactName, Component};
 use base::source::{Code, Place};
-use catalog::{Catalog, Origin};
+use catalog::{Catalog, SourcePath};
 use manifest::{Glob, IgnoreRule, Manifest};
 
-/// Lines of a change that accept losses: `drop`, `ignore "unowned-files"` and `ignore "loss"`.
-///
-/// Those of the old manifest accepted earlier losses.
+/// Lines of a change that accept losses: `drop`, `ignore "unowned-files"` and `ignore "loss"`. Lines of
+/// the old manifest do not count, because they accepted earlier losses.
 #[derive(Debug)]
 pub struct AllowedLosses {
-    files: Vec<OfFiles>,
+    files: Vec<FileLine>,
     ignores: Vec<IgnoreRule>,
 }
 
 #[derive(Debug, Clone)]
-struct OfFiles {
-    what: &'static str,
+struct FileLine {
+    /// State of the files in the plan, for the note.
+    state: &'static str,
     glob: Glob,
     place: Place,
     artifact: Option<ArtifactName>,
@@ -35,25 +35,26 @@ impl AllowedLosses {
     ) -> Self {
         let target = targets::target(catalog, request);
         let (old, new) = (old.map(|old| old.for_target(target)), new.for_target(target));
-        let old_lines = old.as_ref().map(of_files).unwrap_or_default();
-        let is_new = |line: &OfFiles| !old_lines.iter().any(|other| other.is_like(line));
-        let known_ignores = old.as_ref().map_or(&[][..], |old| &old.excuses.findings);
+        let old_lines = old.as_ref().map(file_lines).unwrap_or_default();
+        let is_new = |line: &FileLine| !old_lines.iter().any(|other| other.is_like(line));
+        let old_ignores = old.as_ref().map_or(&[][..], |old| &old.excuses.findings);
         let ignores = new.excuses.with(Code::Loss);
-        let ignores = ignores.filter(|rule| !known_ignores.iter().any(|other| alike(other, rule)));
+        let ignores = ignores.filter(|rule| !old_ignores.iter().any(|other| alike(other, rule)));
         Self {
             ignores: ignores.cloned().collect(),
-            files: of_files(&new).into_iter().filter(is_new).collect(),
+            files: file_lines(&new).into_iter().filter(is_new).collect(),
         }
     }
 
     /// Returns the reason of the first matching line.
-    pub fn of(&self, lost: &Lost<'_>) -> Option<Note> {
-        let file = lost.origin.and_then(|origin| self.files.iter().find(|line| line.takes(origin)));
-        let file = file.map(|line| note(&format!("{}: {}", line.what, line.reason), &line.place));
-        file.or_else(|| {
-            let path = lost.name.parse().ok();
+    pub fn note_of(&self, subject: &LossSubject<'_>) -> Option<Note> {
+        let line = subject.source.and_then(|source| self.files.iter().find(|l| l.takes(source)));
+        let note_of_file =
+            line.map(|line| note(&format!("{}: {}", line.state, line.reason), &line.place));
+        note_of_file.or_else(|| {
+            let path = subject.name.parse().ok();
             let accepts =
-                |rule: &&IgnoreRule| rule.accepts(Code::Loss, lost.package, path.as_ref());
+                |rule: &&IgnoreRule| rule.accepts(Code::Loss, subject.package, path.as_ref());
             let rule = self.ignores.iter().find(accepts)?;
             Some(note(&rule.reason, &rule.code.place))
         })
@@ -64,17 +65,17 @@ fn note(text: &str, place: &Place) -> Note {
     Note { text: text.to_owned(), rule: Some(place.to_string()) }
 }
 
-fn of_files(manifest: &Manifest) -> Vec<OfFiles> {
-    let drops = manifest.drops.iter().map(|rule| OfFiles {
-        what: "dropped",
+fn file_lines(manifest: &Manifest) -> Vec<FileLine> {
+    let drops = manifest.drops.iter().map(|rule| FileLine {
+        state: "dropped",
         glob: rule.glob.value.clone(),
         place: rule.glob.place.clone(),
         artifact: rule.artifact.clone(),
         component: rule.component,
         reason: rule.reason.clone(),
     });
-    let unowned = manifest.excuses.unowned.iter().map(|rule| OfFiles {
-        what: "unowned",
+    let unowned = manifest.excuses.unowned.iter().map(|rule| FileLine {
+        state: "unowned",
         glob: rule.glob.value.clone(),
         place: rule.glob.place.clone(),
         artifact: rule.artifact.clone(),
@@ -84,17 +85,17 @@ fn of_files(manifest: &Manifest) -> Vec<OfFiles> {
     drops.chain(unowned).collect()
 }
 
-impl OfFiles {
+impl FileLine {
     fn is_like(&self, other: &Self) -> bool {
-        self.what == other.what
+        self.state == other.state
             && self.glob.as_str() == other.glob.as_str()
             && (&self.artifact, self.component) == (&other.artifact, other.component)
     }
 
-    fn takes(&self, origin: &Origin) -> bool {
-        self.artifact.as_ref().is_none_or(|name| *name == origin.artifact.name)
-            && self.component.is_none_or(|component| component == origin.artifact.component)
-            && self.glob.matches(&origin.path)
+    fn takes(&self, source: &SourcePath) -> bool {
+        self.artifact.as_ref().is_none_or(|name| *name == source.artifact.name)
+            && self.component.is_none_or(|component| component == source.artifact.component)
+            && self.glob.matches(&source.path)
     }
 }
 

@@ -16,8 +16,9 @@ use catalog::{Artifact, ArtifactId, Catalog, CatalogEntry, EntryKind};
 use manifest::{ArtifactRule, Manifest};
 
 pub(super) struct Entries<'e> {
-    pub taken: &'e EntrySet<'e>,
-    /// By runtime packages.
+    /// Entries that any package selects.
+    pub selected: &'e EntrySet<'e>,
+    /// Entries that a runtime package selects.
     pub run: &'e EntrySet<'e>,
 }
 
@@ -106,7 +107,7 @@ impl<'a> Search<'a> {
             if self.entries.run.contains(&item) {
                 continue;
             }
-            if self.entries.taken.contains(&item) {
+            if self.entries.selected.contains(&item) {
                 outside.in_devel.extend((!self.isas(entry).is_empty()).then_some(entry));
             } else if let Some(rule) = unowned::dropping(self.manifest, &item)
                 && self.is_of_a_built_target(&item)

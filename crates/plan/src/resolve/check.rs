@@ -99,7 +99,7 @@ pub(super) fn libraries(
             let message = format!(
                 "package `{}` lacks {} that the runtime finds by name",
                 *package.name,
-                several(missing.len())
+                library_count(missing.len())
             );
             let problem = Problem::warning(Code::MissingLibrary, message)
                 .help("correct the pattern, take the library, or give a reason: optional=\"…\"");
@@ -112,7 +112,7 @@ pub(super) fn libraries(
     problems
 }
 
-fn several(libraries: usize) -> String {
+fn library_count(libraries: usize) -> String {
     if libraries == 1 { "a library".to_owned() } else { counted(libraries, "library") }
 }
 

@@ -194,7 +194,7 @@ impl<'a> Closure<'a> {
         let lucky =
             (looked.found.map(|found| self.loaded_file(found)), other_files.first().copied());
         let library = self.tree.library(name);
-        let resolved = self.resolved(library, lucky, through, || Lost {
+        let resolved = self.resolved(library, lucky, through, || Unusable {
             shipped: self.shipped(file, name),
             artifacts: self.artifacts(file, name),
             in_the_way: looked.in_the_way,
@@ -202,17 +202,18 @@ impl<'a> Closure<'a> {
         Need { library, resolved, others: other_files }
     }
 
-    /// Judges a library that is surely there, or there by luck; otherwise `outside` decides, then
-    /// its loss.
+    /// Judges a needed library. In this order decide: a file that is always installed with the needing
+    /// one, a `system-library` line, `outside`, a file that is installed only sometimes, and a
+    /// `missing-library` line, which must not hide files with the name.
     fn resolved(
         &self,
         library: &'a str,
-        (found, lucky): (Option<LoadedFile<'a>>, Option<LoadedFile<'a>>),
+        (guaranteed, lucky): (Option<LoadedFile<'a>>, Option<LoadedFile<'a>>),
         outside: impl FnOnce() -> Option<Resolved<'a>>,
-        lost: impl FnOnce() -> Lost<'a>,
+        unusable: impl FnOnce() -> Unusable<'a>,
     ) -> Resolved<'a> {
-        if let Some(found) = found {
-            return Resolved::Member(found);
+        if let Some(file) = guaranteed {
+            return Resolved::Member(file);
         }
         if let Some(rule) = rule(&self.manifest.system_libraries, library) {
             return Resolved::System(rule);
@@ -220,7 +221,7 @@ impl<'a> Closure<'a> {
         if let Some(resolved) = outside().or(lucky.map(Resolved::Luck)) {
             return resolved;
         }
-        let Lost { shipped, artifacts, in_the_way } = lost();
+        let Unusable { shipped, artifacts, in_the_way } = unusable();
         let nowhere = shipped.is_empty() && artifacts.first().is_none_or(|a| a.other_target);
         match rule(&self.manifest.excuses.missing_libraries, library) {
             Some(rule) if nowhere && in_the_way.is_none() => Resolved::Missing(rule),
@@ -331,8 +332,8 @@ impl Installed for Closure<'_> {
     }
 }
 
-/// Files of a library that the loader does not find.
-struct Lost<'a> {
+/// Files with the name of a library that the loader does not find.
+struct Unusable<'a> {
     shipped: Vec<LoadedFile<'a>>,
     artifacts: Vec<InArtifact<'a>>,
     in_the_way: Option<LoadedFile<'a>>,

@@ -4,9 +4,9 @@ use crate::{Distribution, Form, Request};
 use base::names::{Compression, RelPath};
 use manifest::{CompressionRule, Manifest};
 
-/// Finds members with another compression by the first matching rule. A requested level overrides
-/// all but `store`: stored files do not shrink.
-pub(super) fn otherwise(
+/// Members with another compression than their distribution, by the first matching rule. A requested
+/// level overrides all rules but `store`, because those files do not shrink.
+pub(super) fn other_levels(
     manifest: &Manifest,
     request: &Request,
     distribution: &Distribution,
@@ -15,10 +15,10 @@ pub(super) fn otherwise(
     if distribution.form == Form::Sdist || rules.is_empty() {
         return BTreeMap::new();
     }
-    let counts =
+    let applies =
         |rule: &&CompressionRule| request.compression.is_none() || rule.level == Compression::Store;
     let level = |installed: &RelPath| {
-        rules.matching(installed).map(|(_, rule)| rule).find(counts).map(|rule| rule.level)
+        rules.matching(installed).map(|(_, rule)| rule).find(applies).map(|rule| rule.level)
     };
     let members = distribution.members.iter().filter_map(|member| {
         let level = level(&member.step.source()?.path)

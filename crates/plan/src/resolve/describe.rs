@@ -12,6 +12,7 @@ use base::python_literal;
 use base::source::{Code, Problem, Problems};
 use manifest::{Glob, Library, Manifest, Package, Script, ScriptTarget};
 
+/// Rule of files that every distribution gets, in place of a line of the manifest.
 pub(super) const EVERY: &str = "rockpack";
 
 pub(super) fn render(path: RelPath, text: impl Into<Rendered>) -> Member {
@@ -48,6 +49,7 @@ pub(super) fn metadata(
     }
 }
 
+/// Scripts that can start, sorted by name, so that the order in the manifest changes no package.
 pub(super) fn scripts(
     package: &Package,
     system: System,
@@ -56,7 +58,6 @@ pub(super) fn scripts(
     let can_start = |script: &&Script| starts(script, system, &ships);
     let scripts = package.scripts.iter().filter(can_start);
     let mut scripts: Vec<_> = scripts.map(|s| (s.name.as_str(), &*s.target)).collect();
-    // Independent of the order in the manifest.
     scripts.sort_by_key(|(name, _)| *name);
     scripts
 }
@@ -68,6 +69,7 @@ pub(super) fn starts(script: &Script, system: System, ships: impl Fn(&RelPath) -
     }
 }
 
+/// Returns true if a package ships the program, on Windows also as `.exe`.
 pub(super) fn has_program(
     program: &RelPath,
     system: System,
@@ -77,24 +79,28 @@ pub(super) fn has_program(
     ships(program) || exe.is_some_and(|exe| ships(&exe))
 }
 
-/// Returns true if the program of a script can be absent.
+/// Returns true if the program of a script can be absent: with a reason, and without the program that it
+/// is always `beside`.
 pub(super) fn is_optional(
     script: &Script,
     system: System,
     ships: impl Fn(&RelPath) -> bool,
 ) -> bool {
     let neighbour = script.beside.as_ref();
-    script.optional.is_some() && !neighbour.is_some_and(|other| has_program(other, system, ships))
+    script.optional.is_some()
+        && !neighbour.is_some_and(|program| has_program(program, system, ships))
 }
 
+/// Programs without a script, and patterns of libraries that match no file, for the plan's list of absent
+/// paths.
 pub(super) fn missing<P>(
     package: &Package,
     system: System,
     placed: &BTreeMap<RelPath, P>,
     ships: impl Fn(&RelPath) -> bool,
 ) -> Vec<Absent> {
-    let idle = package.scripts.iter().filter(|s| !starts(s, system, &ships));
-    let programs = idle.filter_map(|script| match &*script.target {
+    let unstartable = package.scripts.iter().filter(|s| !starts(s, system, &ships));
+    let programs = unstartable.filter_map(|script| match &*script.target {
         ScriptTarget::Program(program) => Some((
             program.clone(),
             format!("missing: no script `{}`", *script.name),
@@ -114,6 +120,7 @@ pub(super) fn missing<P>(
         .collect()
 }
 
+/// Pattern of a library on this system, if no placed path matches it.
 pub(super) fn pattern_without_match<'l, P>(
     library: &'l Library,
     system: System,
@@ -133,10 +140,9 @@ pub(super) fn entry_points(
         ScriptTarget::Function(function) => {
             ((*name).to_owned(), format!("{}.{function}", dist.module))
         }
-        ScriptTarget::Program(_) => (
-            (*name).to_owned(),
-            format!("{}._cli:{}", dist.module, python_literal::identifier(name)),
-        ),
+        ScriptTarget::Program(_) => {
+            ((*name).to_owned(), format!("{}._cli:{}", dist.module, function_name(name)))
+        }
     };
     scripts.iter().map(start).collect()
 }
@@ -149,11 +155,11 @@ pub(super) fn import_package(
     problems: &mut Problems,
 ) -> Vec<Member> {
     let module = &dist.module;
-    let files = template(dist, templates, problems);
+    let files = template_files(dist, templates, problems);
     let files = files.filter(|(path, _)| scripts.is_empty() || path.as_str() != CLI);
     let mut members: Vec<Member> =
         files.map(|(path, text)| render(below(module, path), text.clone())).collect();
-    let common = common(templates, facts);
+    let common = common_files(templates, facts);
     members.extend(common.into_iter().map(|(path, text)| render(below(module, &path), text)));
     if !scripts.is_empty() {
         let path = CLI.parse().ok();
@@ -168,26 +174,28 @@ pub(super) fn sdist(
     facts: &Facts,
     problems: &mut Problems,
 ) -> Vec<Member> {
-    let mut members: Vec<Member> = template(dist, templates, problems)
+    let mut members: Vec<Member> = template_files(dist, templates, problems)
         .filter_map(|(path, text)| Some(render(of_module(path, &dist.module)?, text.clone())))
         .collect();
     let sources: Option<RelPath> = format!("{SOURCES}/{}", dist.module).parse().ok();
-    let common = common(templates, facts);
-    let common = common.into_iter();
+    let common = common_files(templates, facts).into_iter();
     members.extend(
         common.filter_map(|(path, text)| Some(render(sources.as_ref()?.join(&path), text))),
     );
     members
 }
 
+/// Directory of import packages in an sdist and its template.
 const SOURCES: &str = "src";
-/// Manifests cannot name it.
+/// Template of the files that all import packages have. No `template` line can name it.
 const COMMON: &str = "common";
 const FACTS: &str = "_dist_info.py";
-/// The template has one without functions.
+/// Module with the functions of scripts. The template has it without functions, for packages without
+/// scripts.
 const CLI: &str = "_cli.py";
 
-fn common(templates: &Templates, facts: &Facts) -> Vec<(RelPath, Rendered)> {
+/// Files of the template [`COMMON`], with the facts after the head of their module.
+fn common_files(templates: &Templates, facts: &Facts) -> Vec<(RelPath, Rendered)> {
     let files = templates.get(COMMON).map_or(&[][..], Vec::as_slice);
     let (heads, texts): (Vec<_>, Vec<_>) =
         files.iter().partition(|(path, _)| path.as_str() == FACTS);
@@ -198,6 +206,7 @@ fn common(templates: &Templates, facts: &Facts) -> Vec<(RelPath, Rendered)> {
     texts.chain(FACTS.parse().ok().map(|path| (path, text))).collect()
 }
 
+/// Replaces the import package's directory in a path of an sdist's template by `module`.
 fn of_module(path: &RelPath, module: &ModuleName) -> Option<RelPath> {
     let below = path.as_str().strip_prefix(SOURCES).and_then(|path| path.strip_prefix('/'));
     match below.and_then(|below| below.split_once('/')) {
@@ -206,7 +215,8 @@ fn of_module(path: &RelPath, module: &ModuleName) -> Option<RelPath> {
     }
 }
 
-fn template<'t>(
+/// Files of the package's template, without licence texts. Reports an unknown template.
+fn template_files<'t>(
     dist: &ResolvedDist<'_>,
     templates: &'t Templates,
     problems: &mut Problems,
@@ -227,11 +237,22 @@ fn template<'t>(
         .into_iter()
         .flatten()
         .map(|(path, text)| (path, text))
-        .filter(|(path, _)| !is_text_of_template(path))
+        .filter(|(path, _)| !is_license(path))
 }
 
-pub(super) fn is_text_of_template(path: &RelPath) -> bool {
+/// Returns true for a licence text at the top of a template.
+pub(super) fn is_license(path: &RelPath) -> bool {
     path.depth() == 0 && path.as_str().starts_with("LICENSE")
+}
+
+/// Name of a script's function in [`CLI`]. The imported `start` must not be redefined, because all functions
+/// call it.
+fn function_name(script: &str) -> String {
+    match script {
+        // Like a special character of `identifier`, so that no other script has this name.
+        "start" => "_73_tart".to_owned(),
+        _ => python_literal::identifier(script),
+    }
 }
 
 fn cli(scripts: &[(&str, &ScriptTarget)]) -> String {
@@ -243,7 +264,7 @@ fn cli(scripts: &[(&str, &ScriptTarget)]) -> String {
             let _ = write!(
                 text,
                 "\n\ndef {}() -> None:\n    start({})\n",
-                python_literal::identifier(name),
+                function_name(name),
                 Value::from(*name)
             );
         }
@@ -257,7 +278,7 @@ mod tests {
     use crate::resolve::tests::{Fixture, runtime};
 
     #[test]
-    fn a_script_is_there_where_its_program_is_in_the_order_of_names() {
+    fn scripts_have_programs_and_are_sorted_by_name() {
         let lines = "artifact \"a\" \"lib\"\nscript \"c\" \"a\" optional=\"-\"\nscript \"b\" program=\"d\" optional=\"-\"";
         let fixture = Fixture::new(&[runtime("core", lines)], "a_lib_generic f text f");
         let dists = fixture.dists();
@@ -269,12 +290,21 @@ mod tests {
             (System::Windows, &["bin/c.bat"], &[]),
             (System::Linux, &[], &[]),
         ];
-        for (system, there, expected) in cases {
-            let ships = |path: &RelPath| there.contains(&path.as_str());
+        for (system, programs, expected) in cases {
+            let ships = |path: &RelPath| programs.contains(&path.as_str());
             let scripts = scripts(dists[0].package, system, ships);
             let names: Vec<&str> = scripts.iter().map(|(name, _)| *name).collect();
-            assert_eq!(names, expected, "{system:?} {there:?}");
+            assert_eq!(names, expected, "{system:?} {programs:?}");
         }
+    }
+
+    #[test]
+    fn functions_of_scripts_keep_the_imported_start() {
+        let target = ScriptTarget::Program("bin/start".parse().unwrap());
+        let scripts = [("start", &target), ("start-script", &target)];
+        let module = cli(&scripts);
+        assert!(!module.contains("def start()"), "{module}");
+        assert_ne!(function_name("start"), function_name("start-script"));
     }
 
     #[test]

@@ -28,21 +28,22 @@ pub(super) fn check<'a>(
         return emptied;
     }
     for rule in package.artifacts.iter().filter(|rule| rule.optional.is_none()) {
-        let lost = |c: Component| matched.took(&rule.name, c) && !matched.keeps(&rule.name, c);
+        let is_emptied =
+            |c: Component| matched.took(&rule.name, c) && !matched.keeps(&rule.name, c);
         let keeps = |c: Component| matched.keeps(&rule.name, c);
         let components: Vec<(Component, &Place)> = match rule.components.as_slice() {
             [] if Component::ALL.into_iter().any(keeps) => continue,
             [] => Component::ALL.into_iter().map(|c| (c, &rule.name.place)).collect(),
             named => named.iter().map(|c| (c.value, &c.place)).collect(),
         };
-        for (component, place) in components.into_iter().filter(|(c, _)| lost(*c)) {
+        for (component, place) in components.into_iter().filter(|(c, _)| is_emptied(*c)) {
             let has_component = |a: &&Artifact| a.id.component == component;
             let artifacts: Vec<&Artifact> =
                 catalog.named(&rule.name).iter().filter(has_component).collect();
-            let lost = refusals(manifest, all, package, &artifacts);
-            if !lost.is_empty() {
-                let problem = problem(rule, component, package, place, &lost);
-                let files = lost.into_values().flat_map(|(_, files)| files).collect();
+            let refused = refused_files(manifest, all, package, &artifacts);
+            if !refused.is_empty() {
+                let problem = problem(rule, component, package, place, &refused);
+                let files = refused.into_values().flat_map(|(_, files)| files).collect();
                 emptied.push(Emptied { problem, files });
             }
         }
@@ -50,15 +51,16 @@ pub(super) fn check<'a>(
     emptied
 }
 
-type Lost<'a> = BTreeMap<usize, (Refusal<'a>, Vec<Item<'a>>)>;
+/// Refused files by place of the refusing line.
+type RefusedFiles<'a> = BTreeMap<usize, (Refusal<'a>, Vec<Item<'a>>)>;
 
-fn refusals<'a>(
+fn refused_files<'a>(
     manifest: &'a Manifest,
     all: &[ResolvedDist<'a>],
     package: &Package,
     artifacts: &[&'a Artifact],
-) -> Lost<'a> {
-    let mut lost = Lost::new();
+) -> RefusedFiles<'a> {
+    let mut refused = RefusedFiles::new();
     for artifact in artifacts {
         let is_of_package = |dist: &&ResolvedDist<'_>| {
             dist.package.name.value == package.name.value && dist.fits(&artifact.id)
@@ -67,11 +69,12 @@ fn refusals<'a>(
         let refusals = Refusals::new(manifest, dist, artifact);
         let files = artifact.entries.iter().filter(|e| !matches!(e.kind, EntryKind::Directory));
         for (entry, refusal) in files.filter_map(|entry| Some((entry, refusals.refusal(entry)?))) {
-            let (_, lost) = lost.entry(refusal.place().start()).or_insert((refusal, Vec::new()));
-            lost.push(Item { artifact, entry });
+            let place = refusal.place().start();
+            let (_, files) = refused.entry(place).or_insert((refusal, Vec::new()));
+            files.push(Item { artifact, entry });
         }
     }
-    lost
+    refused
 }
 
 fn problem(
@@ -79,7 +82,7 @@ fn problem(
     component: Component,
     package: &Package,
     place: &Place,
-    lost: &Lost<'_>,
+    refused: &RefusedFiles<'_>,
 ) -> Problem {
     let name = &package.name.value;
     let message = format!(
@@ -87,10 +90,10 @@ fn problem(
         `{component}`",
         *rule.name
     );
-    let files = lost.values().map(|(_, files)| files.len()).sum();
+    let files = refused.values().map(|(_, files)| files.len()).sum();
     let problem = Problem::error(Code::MatchesNothing, message)
         .label(place, format!("all {} left out", counted(files, "file")));
-    let problem = lost.values().take(SHOWN).fold(problem, |problem, (refusal, files)| {
+    let problem = refused.values().take(SHOWN).fold(problem, |problem, (refusal, files)| {
         let files = counted(files.len(), "file");
         let text = match refusal {
             Refusal::NotIncluded(_) => format!("this include line matches none of {files}"),

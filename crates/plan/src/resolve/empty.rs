@@ -27,10 +27,10 @@ pub(super) fn problem(
     if let (Some(first), 0) = (dist.package.includes.first(), out) {
         problem = problem.label(&first.glob.place, "no include rule matches a file");
     }
-    let lost = runtime.and_then(|runtime| {
+    let unshippable = runtime.and_then(|runtime| {
         runtime.absent.iter().find(|absent| !absent.reason.starts_with("excluded"))
     });
-    match lost {
+    match unshippable {
         Some(absent) => problem.help(format!(
             "the selected files cannot be shipped: `{}` {}",
             absent.path, absent.reason
@@ -81,12 +81,13 @@ mod tests {
     fn what_cannot_be_shipped_is_named_rather_than_what_is_excluded() {
         let check = "check its artifacts, includes and excludes, and whether the artifacts of \
             this target exist";
-        let lost = "the selected files cannot be shipped: `l` dangles: no artifact has `gone`";
+        let unshippable =
+            "the selected files cannot be shipped: `l` dangles: no artifact has `gone`";
         let cases = [
             ("exclude \"k\"", "a_lib_generic k text k", check),
-            ("", "a_lib_generic l link gone", lost),
-            ("exclude \"k\"", "a_lib_generic k text k\na_lib_generic l link gone", lost),
-            ("exclude \"z\"", "a_lib_generic z text z\na_lib_generic l link gone", lost),
+            ("", "a_lib_generic l link gone", unshippable),
+            ("exclude \"k\"", "a_lib_generic k text k\na_lib_generic l link gone", unshippable),
+            ("exclude \"z\"", "a_lib_generic z text z\na_lib_generic l link gone", unshippable),
         ];
         for (line, entries, expected) in cases {
             let lines = format!("artifact \"a\" \"lib\"\n{line}");

@@ -15,7 +15,7 @@ use base::names::{DistName, Mode, PackageName, RelPath};
 use base::source::Problems;
 use base::target::Target;
 use binary::elf::ElfFacts;
-use catalog::{Artifact, ArtifactId, Catalog, CatalogEntry, Origin};
+use catalog::{Artifact, ArtifactId, Catalog, CatalogEntry, SourcePath};
 use manifest::{Glob, Manifest, PackageKind};
 
 mod index;
@@ -218,11 +218,11 @@ pub enum Says {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Choice {
     /// Entry.
-    pub origin: Origin,
+    pub origin: SourcePath,
     /// Reason.
     pub why: Reason,
     /// Other entries.
-    pub others: Vec<Origin>,
+    pub others: Vec<SourcePath>,
 }
 
 /// Reason for a selection.
@@ -369,7 +369,7 @@ impl<'a> Explainer<'a> {
                 problems.iter().filter(|p| p.is_error()).map(ToString::to_string).collect();
             modes.push(InOneMode { mode, scope, plan, problems });
         }
-        Ok(Self { manifest, catalog: catalog.in_order(), modes, request: request.clone() })
+        Ok(Self { manifest, catalog: catalog.sorted(), modes, request: request.clone() })
     }
 
     /// Explains a path from [`Self::find`].

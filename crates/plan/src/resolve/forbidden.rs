@@ -7,11 +7,12 @@ use base::source::{Code, Problem, Problems};
 use base::text::counted;
 use manifest::ForbidRule;
 
-type Taken<'s, 'a> = (&'s RelPath, &'s Selected<'a>);
+/// Path of a file in the installation, and the selected entry.
+type SelectedFile<'s, 'a> = (&'s RelPath, &'s Selected<'a>);
 
 pub(super) fn check(dist: &ResolvedDist<'_>, selection: &Selection<'_>) -> Problems {
     let forbids = &dist.package.forbids;
-    let mut by_rule: BTreeMap<usize, (&ForbidRule, Vec<Taken<'_, '_>>)> = BTreeMap::new();
+    let mut by_rule: BTreeMap<usize, (&ForbidRule, Vec<SelectedFile<'_, '_>>)> = BTreeMap::new();
     for (path, selected) in &selection.files {
         let possible = forbids.possible(path.as_str());
         let mut fits = possible.filter(|(_, r)| matches(&r.glob, selected.item.entry));
@@ -31,7 +32,7 @@ pub(super) fn check(dist: &ResolvedDist<'_>, selection: &Selection<'_>) -> Probl
 fn problem(
     dist: &ResolvedDist<'_>,
     rule: &ForbidRule,
-    (path, selected): &Taken<'_, '_>,
+    (path, selected): &SelectedFile<'_, '_>,
     count: usize,
 ) -> Problem {
     let more = match count {

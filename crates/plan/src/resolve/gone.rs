@@ -20,7 +20,7 @@ pub fn with_reasons<R>(
     request: &Request,
     work: impl FnOnce(&Why<'_>) -> R,
 ) -> R {
-    let catalog = &*catalog.in_order();
+    let catalog = &*catalog.sorted();
     let (targets, _) = targets::resolve(manifest, catalog, request);
     let counting = manifest.for_target(targets.target());
     let dists = resolved_dists(&counting, &targets, targets::suffix(request)).unwrap_or_default();
@@ -67,10 +67,10 @@ impl<'a> Reasons<'a> {
             let refusal = Refusals::new(self.manifest, dist, item.artifact).refusal(item.entry)?;
             Some(Cause::Refused(dist.package, refusal).describe(&item.artifact.id))
         });
-        refused.or_else(|| self.elsewhere(package, items.first()?))
+        refused.or_else(|| self.reason_of_other_package(package, items.first()?))
     }
 
-    fn elsewhere(&self, package: &PackageName, item: &Item<'a>) -> Option<String> {
+    fn reason_of_other_package(&self, package: &PackageName, item: &Item<'a>) -> Option<String> {
         let id = &item.artifact.id;
         let takes = |dist: &&ResolvedDist<'a>| {
             matches!(dist.package.kind, PackageKind::Runtime | PackageKind::Devel)

@@ -8,7 +8,7 @@ use base::names::PackageName;
 use base::source::{Code, Problem, Problems};
 use manifest::{IgnoreRule, Manifest};
 
-/// `ignore` lines about warnings of plans, and the indexes of those that accepted one.
+/// `ignore` lines about warnings of plans, and the indexes of the lines that accepted a warning.
 pub(super) struct IgnoreLines<'a> {
     rules: Vec<&'a IgnoreRule>,
     used: RefCell<BTreeSet<usize>>,

@@ -1,6 +1,6 @@
 use super::paths::PathMap;
 use base::names::RelPath;
-use catalog::{Artifact, CatalogEntry, EntryKind, Origin};
+use catalog::{Artifact, CatalogEntry, EntryKind, SourcePath};
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Item<'a> {
@@ -9,8 +9,8 @@ pub(super) struct Item<'a> {
 }
 
 impl Item<'_> {
-    pub fn origin(&self) -> Origin {
-        Origin {
+    pub fn origin(&self) -> SourcePath {
+        SourcePath {
             artifact: self.artifact.id.clone(),
             base: self.entry.base.clone(),
             path: self.entry.path.clone(),
@@ -115,7 +115,7 @@ impl<'v, 'a> View<'v, 'a> {
             at: directory[..directory.len() - 1].iter().map(|s| (*s).to_owned()).collect(),
             links: 0,
         };
-        match walk.go(text) {
+        match walk.follow_path(text) {
             Ok(()) => walk.arrived(),
             Err(target) => target,
         }
@@ -133,7 +133,7 @@ struct Walk<'v, 'a> {
 }
 
 impl<'a> Walk<'_, 'a> {
-    fn go(&mut self, text: &str) -> Result<(), Target<'a>> {
+    fn follow_path(&mut self, text: &str) -> Result<(), Target<'a>> {
         let segments: Vec<&str> = text.split('/').filter(|s| !s.is_empty() && *s != ".").collect();
         for (index, segment) in segments.iter().enumerate() {
             if *segment == ".." {
@@ -167,7 +167,7 @@ impl<'a> Walk<'_, 'a> {
             return Err(Target::Outside);
         }
         self.at.pop();
-        self.go(target)
+        self.follow_path(target)
     }
 
     fn arrived(&self) -> Target<'a> {

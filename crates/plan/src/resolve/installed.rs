@@ -34,13 +34,13 @@ fn planned(manifest: &Manifest, request: &Request, tree: Tree) -> Result<Plan, P
     let Resolved { projects, wheels, prefetched, notes, problems: more, .. } = python;
     problems.extend(more);
     if problems.is_empty() && projects.is_empty() && wheels.is_empty() {
-        problems.push(nothing(&notes));
+        problems.push(no_project(&notes));
     }
     if request.platform_tag.is_none() && problems.is_empty() {
         problems.push(platform::unknown());
     }
     let Some(tag) = request.platform_tag.as_ref().filter(|_| problems.is_empty()) else {
-        return Err(problems.in_order());
+        return Err(problems.sorted());
     };
     Ok(Plan {
         format: FORMAT,
@@ -62,7 +62,7 @@ fn planned(manifest: &Manifest, request: &Request, tree: Tree) -> Result<Plan, P
     })
 }
 
-fn nothing(notes: &[String]) -> Problem {
+fn no_project(notes: &[String]) -> Problem {
     let problem = Problem::usage(
         Code::MissingSource,
         "no project of packages.kdl has a checkout below --sources",

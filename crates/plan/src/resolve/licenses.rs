@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::describe::{EVERY, is_text_of_template, render};
+use super::describe::{EVERY, is_license, render};
 use super::install_tree::Item;
 use super::resolved_dist::ResolvedDist;
 use super::runtime_data;
@@ -56,7 +56,7 @@ pub(super) fn files(
     shipped: &BTreeSet<&ArtifactName>,
 ) -> Vec<Member> {
     let template = templates.get(dist.package.template()).into_iter().flatten();
-    let template_texts = template.filter(|(path, _)| is_text_of_template(path));
+    let template_texts = template.filter(|(path, _)| is_license(path));
     let mut members: BTreeMap<RelPath, Member> = template_texts
         .map(|(path, text)| (path.clone(), render(path.clone(), text.clone())))
         .collect();

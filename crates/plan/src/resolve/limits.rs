@@ -20,7 +20,7 @@ pub(super) fn for_package(manifest: &Manifest, package: &Package) -> Limits {
     }
 }
 
-/// The package's lines count before those of `common`.
+/// The package's lines count before the lines of `common`.
 fn stated<'m>(
     manifest: &'m Manifest,
     package: &'m Package,

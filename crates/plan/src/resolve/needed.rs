@@ -82,7 +82,7 @@ fn possible(manifest: &Manifest, request: &Request, targets: &[String]) -> Vec<A
     let catalog = without_files(&ids);
     let mut artifacts = BTreeSet::new();
     for mode in modes {
-        artifacts.extend(in_mode(manifest, &catalog, request, mode).taken.into_keys());
+        artifacts.extend(in_mode(manifest, &catalog, request, mode).artifacts.into_keys());
     }
     artifacts.into_iter().collect()
 }
@@ -94,14 +94,14 @@ fn without_files(there: &[ArtifactId]) -> Catalog {
         entries: Vec::new(),
     };
     let artifacts = there.iter().map(artifact).collect();
-    Catalog { artifacts, ignored: Vec::new(), build: BuildFacts::default() }.in_order().into_owned()
+    Catalog { artifacts, ignored: Vec::new(), build: BuildFacts::default() }.sorted().into_owned()
 }
 
 fn union(one: Needed, other: Needed) -> Needed {
     let mut union = one;
     union.modes.extend(other.modes);
-    for (id, packages) in other.taken {
-        union.taken.entry(id).or_default().extend(packages);
+    for (id, packages) in other.artifacts {
+        union.artifacts.entry(id).or_default().extend(packages);
     }
     union
 }
@@ -116,7 +116,7 @@ fn in_mode(manifest: &Manifest, catalog: &Catalog, request: &Request, mode: Mode
     let mut needed = Needed {
         modes: vec![mode],
         system,
-        taken: BTreeMap::new(),
+        artifacts: BTreeMap::new(),
         missing: Vec::new(),
         problems: Problems::new(),
     };
@@ -147,7 +147,7 @@ fn take(
     for artifact in &catalog.artifacts {
         for dist in dists.iter().filter(|dist| dist.fits(&artifact.id)) {
             if select::takes_artifact(manifest, dist, &artifact.id, &mut matched) {
-                let packages = needed.taken.entry(artifact.id.clone()).or_default();
+                let packages = needed.artifacts.entry(artifact.id.clone()).or_default();
                 packages.insert(package.name.value.clone());
             }
         }
@@ -185,7 +185,7 @@ fn assert_matches(manifest: &Manifest, catalog: &Catalog, needed: &mut Needed) {
         let id = &artifact.id;
         let left_out = components.contains(&id.component) && named.contains(&id.name);
         if left_out || drops.iter().any(|rule| select::in_scope(rule, artifact)) {
-            needed.taken.entry(id.clone()).or_default();
+            needed.artifacts.entry(id.clone()).or_default();
         }
     }
 }
@@ -206,12 +206,12 @@ mod tests {
             (" mode=\"legacy\"", a, &[Mode::Kpack]),
             (" optional=\"-\"", a, &[Mode::Kpack, Mode::Legacy]),
         ];
-        for (mode, there, expected) in cases {
+        for (mode, entries, expected) in cases {
             let lines = format!("artifact \"a\" \"lib\"\nartifact \"b\" \"lib\"{mode}");
-            let manifest = Case::new(&[runtime("core", &lines)], there).manifest();
-            let there: Vec<ArtifactId> =
-                catalog(there).artifacts.into_iter().map(|artifact| artifact.id).collect();
-            let found = needed(&manifest, &there, &Request::default());
+            let manifest = Case::new(&[runtime("core", &lines)], entries).manifest();
+            let existing: Vec<ArtifactId> =
+                catalog(entries).artifacts.into_iter().map(|artifact| artifact.id).collect();
+            let found = needed(&manifest, &existing, &Request::default());
             assert_eq!(found.modes, expected, "{lines}");
         }
     }

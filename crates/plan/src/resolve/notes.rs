@@ -11,8 +11,9 @@ use manifest::{Manifest, Package};
 
 pub(super) fn catalog(manifest: &Manifest, catalog: &Catalog, targets: &Targets) -> Vec<String> {
     let ignored = catalog.ignored.iter().map(|i| format!("ignored `{}`: {}", i.name, i.reason));
-    let asked = targets.origin == TargetsOrigin::CommandLine;
-    let unrequested = asked.then(|| targets.left_out(manifest, catalog)).into_iter().flatten();
+    let are_requested = targets.origin == TargetsOrigin::CommandLine;
+    let unrequested =
+        are_requested.then(|| targets.left_out(manifest, catalog)).into_iter().flatten();
     let unrequested =
         unrequested.map(|target| format!("artifacts for `{target}` exist, but are not requested"));
     ignored.chain(unrequested).collect()
@@ -22,8 +23,9 @@ pub(super) fn without_isas(manifest: &Manifest, targets: &Targets) -> Option<Str
     let by_isa = |p: &&Package| p.distribution().is_some_and(|d| d.per == Per::Isa);
     let names: Vec<String> =
         manifest.packages.values().filter(by_isa).map(|p| format!("`{}`", *p.name)).collect();
-    let lost = targets.built.is_empty() && !names.is_empty();
-    lost.then(|| format!("no artifact is for an ISA, so package {} is not made", names.join(", ")))
+    let is_affected = targets.built.is_empty() && !names.is_empty();
+    is_affected
+        .then(|| format!("no artifact is for an ISA, so package {} is not made", names.join(", ")))
 }
 
 pub(super) fn shared(dist: &ResolvedDist<'_>, selection: &Selection<'_>) -> Option<String> {

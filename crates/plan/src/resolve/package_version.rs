@@ -20,7 +20,7 @@ pub(super) fn version(catalog: &Catalog, request: &Request) -> Result<Version, P
         )
     };
     // Builds state the version of their packages only in newer releases. The ROCm version alone can
-    // be that of a release, so it becomes a development version.
+    // be the version of a release, so it becomes a development version.
     if let Some(text) = &catalog.build.package_version {
         return text.parse().map_err(|e| impossible(catalog::BUILD_FLAGS, e));
     }

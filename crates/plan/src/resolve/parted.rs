@@ -60,15 +60,15 @@ fn by_artifact<'f, 'a>(filled: &'f [Filled<'a>]) -> BTreeMap<&'a ArtifactName, F
 /// copies of a library do not count, because the one in question still lacks its companion.
 fn is_parted(library: &File<'_, '_>, other: &File<'_, '_>, files: &[File<'_, '_>]) -> bool {
     let (a, b) = (&library.owner.dist, &other.owner.dist);
-    let has = |directory: &ModuleName, path: &RelPath| {
+    let ships = |directory: &ModuleName, path: &RelPath| {
         files.iter().any(|f| f.owner.dist.platform_dir == *directory && f.path == path)
     };
     let repeats = |file: &File<'_, '_>| line(file).is_some_and(|r| r.repeats.is_some());
     a.platform_dir != b.platform_dir
         && (a.relies_on(b) || b.relies_on(a))
         && (is_for_a_target(library, other) || is_in_sibling(library.path, other.path))
-        && !has(&a.platform_dir, other.path)
-        && (!has(&b.platform_dir, library.path)
+        && !ships(&a.platform_dir, other.path)
+        && (!ships(&b.platform_dir, library.path)
             || files.iter().any(|f| f.path == library.path && repeats(f)))
 }
 

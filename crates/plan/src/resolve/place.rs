@@ -86,7 +86,7 @@ impl<'a> Placing<'_, 'a> {
     /// Places the library under its SONAME; the file name is an alias.
     fn misnamed(&mut self, path: &RelPath, soname: &str, selected: &Selected<'a>) {
         let Some(real) = self.path_of_soname(path, soname, selected) else { return };
-        if !self.bears(&real, soname) {
+        if !self.has_soname(&real, soname) {
             if let Some(problem) = self.not_free(&real, selected) {
                 return self.problems.push(problem);
             }
@@ -131,7 +131,7 @@ impl<'a> Placing<'_, 'a> {
         real.ok()
     }
 
-    fn bears(&self, path: &RelPath, soname: &str) -> bool {
+    fn has_soname(&self, path: &RelPath, soname: &str) -> bool {
         let Some(selected) = self.selection.files.get(path) else { return false };
         let item = match &selected.item.entry.kind {
             EntryKind::Symlink { target } => match self.view.follow(path, target) {

@@ -13,7 +13,7 @@ mod windows;
 
 #[derive(Default)]
 pub(super) struct Platform {
-    /// Requested tag, or that of most wheels.
+    /// Requested tag, or the tag of most wheels.
     pub tag: Option<String>,
     /// Other tags, by the number of the distribution.
     pub others: BTreeMap<usize, String>,
@@ -29,8 +29,8 @@ pub(super) fn judge(
     system: System,
     packages: &[Package<'_>],
 ) -> Platform {
-    let asked = request.platform_tag.as_ref().map(PlatformTags::as_str);
-    let mut platform = Platform { tag: asked.map(str::to_owned), ..Platform::default() };
+    let requested = request.platform_tag.as_ref().map(PlatformTags::as_str);
+    let mut platform = Platform { tag: requested.map(str::to_owned), ..Platform::default() };
     if system == System::Windows {
         windows::judge(packages, &mut platform);
         return platform;
@@ -38,7 +38,7 @@ pub(super) fn judge(
     let installed = Installed::new(packages);
     let common = match installed.common_needs(packages) {
         Ok(needs) => needs,
-        Err(mixed) if asked.is_none() => {
+        Err(mixed) if requested.is_none() => {
             let problem = Problem::error(Code::PlatformTag, mixed.to_string());
             platform.problems.push(problem.help("exclude the files for one of them"));
             return platform;
@@ -47,12 +47,12 @@ pub(super) fn judge(
     };
     let Some(needs) = &common.linux else { return platform };
     let best = Best { common: &common, needs };
-    let wrong = || best.contradicted(asked?);
+    let wrong = || best.contradicted(requested?);
     best.too_new(manifest, request)
         .or_else(wrong)
         .into_iter()
         .for_each(|problem| platform.problems.push(problem));
-    if asked.is_some() {
+    if requested.is_some() {
         return platform;
     }
     if manifest.project.platform_tag.is_common() {
@@ -119,12 +119,12 @@ impl Best<'_> {
     }
 
     /// A warning: publishers can know their target systems better than a policy.
-    fn contradicted(&self, asked: &str) -> Option<Problem> {
-        let why = asked.split('.').find_map(|tag| {
+    fn contradicted(&self, requested: &str) -> Option<Problem> {
+        let why = requested.split('.').find_map(|tag| {
             let reason = runs_as(self.common, tag).err()?;
             Some(reason.to_string() + &beyond(&reason, tag))
         })?;
-        let message = format!("the platform tag {asked} is wrong: {why}");
+        let message = format!("the platform tag {requested} is wrong: {why}");
         Some(Problem::warning(Code::TagContradicted, message).help(self.help()))
     }
 
@@ -133,12 +133,12 @@ impl Best<'_> {
         // The decoder only accepts level names.
         let level: Level = at_most.value.parse().ok()?;
         let Err(reason) = runs(self.common, level.into()) else {
-            return asked_too_new(request, level, &at_most.place);
+            return requested_too_new(request, level, &at_most.place);
         };
         let message = reason.to_string() + &beyond(&reason, &level.to_string());
         let problem = Problem::error(Code::TagTooNew, message);
         let problem = problem.label(&at_most.place, "limit set here");
-        Some(problem.help(besides(&reason) + &self.help()))
+        Some(problem.help(other_obstacles(&reason) + &self.help()))
     }
 }
 
@@ -149,10 +149,12 @@ fn beyond(reason: &Reason, level: &str) -> String {
     }
 }
 
-fn asked_too_new(request: &Request, level: Level, at_most: &Place) -> Option<Problem> {
-    let asked = request.platform_tag.as_ref().filter(|tags| is_newer(tags, level))?;
-    let problem =
-        Problem::usage(Code::TagTooNew, format!("the platform tag {asked} is newer than {level}"));
+fn requested_too_new(request: &Request, level: Level, at_most: &Place) -> Option<Problem> {
+    let requested = request.platform_tag.as_ref().filter(|tags| is_newer(tags, level))?;
+    let problem = Problem::usage(
+        Code::TagTooNew,
+        format!("the platform tag {requested} is newer than {level}"),
+    );
     Some(problem.label(at_most, "limit set here").help("give an older tag, or none to compute it"))
 }
 
@@ -161,7 +163,7 @@ fn is_newer(tags: &PlatformTags, level: Level) -> bool {
     tags.iter().all(|tag| LibcTag::of(tag).is_some_and(|tag| Level::from(tag) > level))
 }
 
-fn besides(reason: &Reason) -> String {
+fn other_obstacles(reason: &Reason) -> String {
     const MOST: usize = 3;
     let Reason::Linux(Refusal::Beyond(obstacles)) = reason else { return String::new() };
     let rest: &[Obstacle] = obstacles.get(1..).unwrap_or_default();

@@ -7,7 +7,7 @@ use base::names::{RelPath, System};
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::{Manifest, Script, ScriptTarget};
 
-/// Errors for scripts whose program no package ships, or whose file is not a program. `filled` and `shipped` have all
+/// Errors for scripts of a program that no package ships, or of a file that is not a program. `filled` and `shipped` have all
 /// runtime distributions, `view` has the files that are installed with `one`.
 pub(super) fn missing(
     manifest: &Manifest,
@@ -74,15 +74,15 @@ fn without_command(script: &Script, program: &RelPath, one: &Filled<'_>) -> Prob
     let message = format!("package `{package}` ships `{program}` without its script `{name}`");
     Problem::warning(Code::ScriptTarget, message)
         .label(&script.name.place, "this line is for other targets")
-        .of_fact(fact(script, one))
+        .of_fact(fact_of(script, one))
         .help("add the script for this target too, or exclude the program")
 }
 
 fn excluded(script: &Script, program: &RelPath, one: &Filled<'_>, refusal: Refusal<'_>) -> Problem {
     Problem::error(Code::ScriptTarget, message(script, program, one))
-        .label(refusal.place(), format!("this line {} it", refusal.does()))
+        .label(refusal.place(), format!("this line {} it", refusal.verb()))
         .label(&script.target.place, "started here")
-        .of_fact(fact(script, one))
+        .of_fact(fact_of(script, one))
         .help("take the program, or remove the script")
 }
 
@@ -97,7 +97,7 @@ fn not_started(script: &Script, one: &Filled<'_>) -> Option<Problem> {
     let name = script.name.as_str();
     let message = format!("script `{name}` starts `{program}`, which is not a program");
     let problem = Problem::error(Code::ScriptTarget, message).label(&script.target.place, label);
-    Some(problem.of_fact(fact(script, one)).help("name a program, or correct the build"))
+    Some(problem.of_fact(fact_of(script, one)).help("name a program, or correct the build"))
 }
 
 fn message(script: &Script, program: &RelPath, one: &Filled<'_>) -> String {
@@ -105,14 +105,14 @@ fn message(script: &Script, program: &RelPath, one: &Filled<'_>) -> String {
     format!("script `{name}` starts `{program}`, which package `{package}` does not ship")
 }
 
-fn fact(script: &Script, one: &Filled<'_>) -> String {
+fn fact_of(script: &Script, one: &Filled<'_>) -> String {
     format!("{} {}", *one.dist.package.name, script.name.as_str())
 }
 
 fn absent(script: &Script, program: &RelPath, one: &Filled<'_>, cause: &str) -> Problem {
     Problem::error(Code::ScriptTarget, message(script, program, one))
         .label(&script.target.place, cause)
-        .of_fact(fact(script, one))
+        .of_fact(fact_of(script, one))
         .help("correct the path, remove the line, or give a reason: optional=\"…\"")
 }
 

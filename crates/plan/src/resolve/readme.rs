@@ -49,11 +49,11 @@ impl Page<'_, '_> {
             let argument = self.install();
             let selector = argument.split('[').next().filter(|selector| *selector != name);
             if let Some(selector) = selector.map(code) {
-                let which = match self.targets.since {
+                let relation = match self.targets.since {
                     Some(_) => "that belong together",
                     None => "of one version",
                 };
-                let _ = write!(text, "It belongs to {selector}, which picks packages {which}. ");
+                let _ = write!(text, "It belongs to {selector}, which picks packages {relation}. ");
             }
             text += "To install it:\n\n";
             text += &command(&argument);

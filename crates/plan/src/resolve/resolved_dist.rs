@@ -158,14 +158,14 @@ fn variants(targets: &Targets, package: &Package) -> Result<Vec<Labelled>, NameE
 
 pub(super) fn without_families(manifest: &Manifest, targets: &Targets) -> Problems {
     let declared = manifest.packages.values().filter_map(|p| p.distribution());
-    let lost: Vec<_> =
+    let of_families: Vec<_> =
         declared.filter(|d| d.per == Per::Family && targets.built.is_empty()).collect();
-    if lost.is_empty() {
+    if of_families.is_empty() {
         return Problems::new();
     }
     let problem =
         Problem::error(Code::MissingTarget, "no family is known, so these packages cannot be made");
-    let labelled = lost.iter().fold(problem, |problem, d| {
+    let labelled = of_families.iter().fold(problem, |problem, d| {
         problem.label(
             &d.name.place,
             "one package for \

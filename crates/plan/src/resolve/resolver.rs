@@ -42,7 +42,7 @@ pub(super) fn plan_despite_errors(
     templates: &Templates,
     request: &Request,
 ) -> Result<(Plan, Problems), Problems> {
-    let catalog = &*catalog.in_order();
+    let catalog = &*catalog.sorted();
     let (mut targets, mut problems) = targets::resolve(whole_manifest, catalog, request);
     let unoffered = whole_manifest.unoffered();
     problems.extend(whole_manifest.misspellings());

@@ -265,7 +265,7 @@ fn libraries(known: &Known<'_, '_>) -> Value {
 #[derive(Default)]
 pub(super) struct Own<'o> {
     pub scripts: &'o [(&'o str, &'o ScriptTarget)],
-    /// Scripts by the stub that starts them: the runtime starts those of Python itself.
+    /// Scripts by the stub that starts them. Scripts in Python have no stub, because the runtime starts them.
     pub started: BTreeMap<RelPath, String>,
     pub aliases: &'o [&'o RelPath],
     pub libraries: BTreeMap<String, RelPath>,

@@ -90,7 +90,7 @@ pub(super) fn selection<'a>(
     trace: &mut impl SelectionTrace<'a>,
     problems: &mut Problems,
 ) -> Selection<'a> {
-    settle(take_all(manifest, catalog, dist, trace), dist, trace, problems)
+    choose_entries(candidates(manifest, catalog, dist, trace), dist, trace, problems)
 }
 
 pub(super) fn takes_artifact<'a>(
@@ -144,26 +144,27 @@ pub(super) fn is_about(
         && component.is_none_or(|c| c == artifact.id.component)
 }
 
-fn take_all<'a, T: SelectionTrace<'a>>(
+fn candidates<'a, T: SelectionTrace<'a>>(
     manifest: &'a Manifest,
     catalog: &'a Catalog,
     dist: &ResolvedDist<'a>,
     trace: &mut T,
-) -> Taken<'a> {
-    let mut entries = Taken::default();
+) -> Candidates<'a> {
+    let mut candidates = Candidates::default();
     let named = names(manifest, dist.package).into_iter().flat_map(|name| catalog.named(name));
     for artifact in named.filter(|a| dist.fits(&a.id)) {
         if let Some(rule) = rule_of(manifest, dist.package, &artifact.id, trace) {
             let narrowing = Narrowing::new(manifest, dist.package, artifact);
-            take(artifact, rule, &narrowing, trace, &mut entries);
+            add_candidates(artifact, rule, &narrowing, trace, &mut candidates);
         }
     }
-    entries
+    candidates
 }
 
 fn names<'a>(manifest: &'a Manifest, package: &'a Package) -> BTreeSet<&'a ArtifactName> {
-    let origins = package.artifacts_of.iter().filter_map(|of| manifest.packages.get(&of.value));
-    let rules = origins.chain([package]).flat_map(|package| &package.artifacts);
+    let inherited =
+        package.artifacts_of.iter().filter_map(|name| manifest.packages.get(&name.value));
+    let rules = inherited.chain([package]).flat_map(|package| &package.artifacts);
     rules.map(|rule| &rule.name.value).collect()
 }
 
@@ -228,20 +229,21 @@ fn is_left_out<'a>(
     artifact.is_some() || component.is_some()
 }
 
+/// Entries that the rules of a package select, before one of each path is chosen.
 #[derive(Default)]
-struct Taken<'a> {
+struct Candidates<'a> {
     /// In the order of artifacts, each sorted by path.
     files: Vec<Selected<'a>>,
     directories: BTreeMap<&'a RelPath, Selected<'a>>,
     excluded: BTreeMap<&'a RelPath, (&'a Place, &'a Place)>,
 }
 
-fn take<'a>(
+fn add_candidates<'a>(
     artifact: &'a Artifact,
     rule: &'a Place,
     narrowing: &Narrowing<'a>,
     trace: &mut impl SelectionTrace<'a>,
-    taken: &mut Taken<'a>,
+    candidates: &mut Candidates<'a>,
 ) {
     trace.admit(&artifact.id);
     let mut keeps = false;
@@ -257,15 +259,15 @@ fn take<'a>(
         });
         match narrowed {
             Narrowed::In(_) if is_directory => {
-                _ = taken.directories.entry(&entry.path).or_insert(Selected { item, rule });
+                _ = candidates.directories.entry(&entry.path).or_insert(Selected { item, rule });
             }
             Narrowed::In(place) => {
                 keeps = true;
                 let selected = Selected { item, rule: place.unwrap_or(rule) };
-                taken.files.push(selected);
+                candidates.files.push(selected);
             }
             Narrowed::Excluded(exclude) if !is_directory => {
-                _ = taken.excluded.entry(&entry.path).or_insert((exclude, rule));
+                _ = candidates.excluded.entry(&entry.path).or_insert((exclude, rule));
             }
             Narrowed::Excluded(_) | Narrowed::NotIncluded => {}
         }
@@ -322,14 +324,14 @@ impl<'a> Narrowing<'a> {
     fn unless_dropped(
         &self,
         entry: &CatalogEntry,
-        by: Option<&'a Place>,
+        include: Option<&'a Place>,
         mut on_match: impl FnMut(RuleMatch<'a>),
     ) -> Narrowed<'a> {
-        // Drop rules for every package.
-        let counts = |rule: &&DropRule| rule.everywhere && in_scope(rule, self.artifact);
+        // Other `drop` lines are only for files that no package takes.
+        let applies = |rule: &&DropRule| rule.everywhere && in_scope(rule, self.artifact);
         let mut drops = self.drops.possible(entry.path.as_str()).map(|(_, rule)| rule);
-        let Some(rule) = drops.find(|rule| counts(rule) && matches(&rule.glob, entry)) else {
-            return Narrowed::In(by);
+        let Some(rule) = drops.find(|rule| applies(rule) && matches(&rule.glob, entry)) else {
+            return Narrowed::In(include);
         };
         on_match(RuleMatch::Drops(rule));
         Narrowed::Excluded(&rule.glob.place)
@@ -344,24 +346,24 @@ pub(super) fn matches(glob: &Glob, entry: &CatalogEntry) -> bool {
     }
 }
 
-/// One entry per path; different copies are an error.
-fn settle<'a>(
-    mut taken: Taken<'a>,
+/// Chooses one entry for each path. Reports different files of one path.
+fn choose_entries<'a>(
+    mut entries: Candidates<'a>,
     dist: &ResolvedDist<'a>,
     trace: &mut impl SelectionTrace<'a>,
     problems: &mut Problems,
 ) -> Selection<'a> {
     let mut selection = Selection {
-        directories: taken.directories,
-        excluded: taken.excluded,
+        directories: entries.directories,
+        excluded: entries.excluded,
         ..Selection::default()
     };
     let path_of = |selected: &Selected<'a>| &selected.item.entry.path;
-    taken.files.sort_by(|a, b| path_of(a).cmp(path_of(b)));
-    let mut files = Vec::with_capacity(taken.files.len());
-    for candidates in taken.files.chunk_by(|a, b| path_of(a) == path_of(b)) {
+    entries.files.sort_by(|a, b| path_of(a).cmp(path_of(b)));
+    let mut files = Vec::with_capacity(entries.files.len());
+    for candidates in entries.files.chunk_by(|a, b| path_of(a) == path_of(b)) {
         let path = path_of(&candidates[0]);
-        // The artifact's name must not cost the execute bit.
+        // Artifacts are in the order of their names, which must not decide whether a file is executable.
         let executable = candidates.iter().find(|c| c.item.entry.is_executable());
         let Some(first) = executable.or(candidates.first()).copied() else { continue };
         let why = if let Some(other) =
@@ -381,8 +383,8 @@ fn settle<'a>(
                 Why::Executable
             }
         };
-        trace.settle(candidates, &first, why);
-        // Another artifact can have the path.
+        trace.choose(candidates, &first, why);
+        // The path is excluded in another artifact only.
         selection.excluded.remove(path);
         selection.owned.extend(candidates.iter().map(|c| c.item));
         files.push((path, first));

@@ -44,7 +44,7 @@ pub(super) enum Tree {
 
 impl Tree {
     pub fn of_packages(all: &[ResolvedDist<'_>], version: &Version) -> Self {
-        Self::Package(devel_tree::of(all, version))
+        Self::Package(devel_tree::devel_tree(all, version))
     }
 
     fn exists(&self) -> bool {
@@ -69,7 +69,8 @@ pub(super) fn resolve(
             (_, sources) => take(wheel, sources.as_ref(), &mut resolved),
         }
     }
-    for project in in_order(&manifest.python.projects).into_iter().filter(|p| is_requested(&p.name))
+    for project in
+        dependencies_first(&manifest.python.projects).into_iter().filter(|p| is_requested(&p.name))
     {
         match &request.sources {
             None => unread.push(&project.name),
@@ -93,7 +94,7 @@ pub(super) fn resolve(
         resolved.devel = devel.filter(|_| resolved.projects.iter().any(|p| p.devel));
     }
     without_sources(request, &unread, &mut resolved);
-    resolved.problems.extend(selection::projects_without_bindings(manifest, request));
+    resolved.problems.extend(selection::check_requested(manifest, request));
     resolved.notes.extend(absent(&resolved.absent));
     resolved
 }
@@ -195,7 +196,7 @@ fn build(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved
         subdirectory: source.subdirectory.clone(),
         needs: project.needs.iter().flat_map(|need| need.files.clone()).collect(),
         include_ignored: project.include_ignored.iter().map(|g| g.as_str().to_owned()).collect(),
-        after: before(context, project),
+        after: dependencies(context, project),
         run: settings.run,
         native: settings.native,
         branch: checkout
@@ -402,8 +403,8 @@ fn absent(by_reason: &BTreeMap<String, Vec<String>>) -> Option<String> {
 fn missing(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved) {
     let name = &project.name.value;
     let lacking = context.sources.lacking.get(name);
-    let is_asked = context.request.only.iter().any(|only| only.as_str() == name.as_str());
-    if let Some(reason) = project.optional.as_ref().filter(|_| !is_asked) {
+    let is_named = context.request.only.iter().any(|only| only.as_str() == name.as_str());
+    if let Some(reason) = project.optional.as_ref().filter(|_| !is_named) {
         match lacking {
             Some(lines) => {
                 resolved.notes.push(format!("left out: `{name}`, {}", lines.join("; ")));
@@ -441,7 +442,7 @@ fn missing(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolv
 
 /// Names of this project's dependencies and of their dependencies. A prefetched wheel has none: its
 /// metadata lists its requirements, and `after` lines are for checkouts.
-fn before(context: &Context<'_>, project: &SourceProject) -> Vec<PackageName> {
+fn dependencies(context: &Context<'_>, project: &SourceProject) -> Vec<PackageName> {
     let python = &context.manifest.python;
     let is_prefetched = |name: &PackageName| {
         !context.sources.projects.contains_key(name)
@@ -459,8 +460,8 @@ fn before(context: &Context<'_>, project: &SourceProject) -> Vec<PackageName> {
     names.into_iter().collect()
 }
 
-/// Dependencies first, otherwise in file order. The manifest has no cycles.
-fn in_order(projects: &[SourceProject]) -> Vec<&SourceProject> {
+/// Sorts projects after their dependencies, otherwise in file order. The manifest has no cycles.
+fn dependencies_first(projects: &[SourceProject]) -> Vec<&SourceProject> {
     fn place<'p>(
         project: &'p SourceProject,
         projects: &'p [SourceProject],
@@ -496,7 +497,7 @@ mod tests {
         let packages =
             [selector, runtime("core", takes), package("devel", "devel", per_isa, takes)];
         let fixture = Fixture::new(&packages, "a_lib_generic f text f\na_lib_gfx942 g text g");
-        let tree = devel_tree::of(&fixture.dists(), &fixture.targets.version).unwrap();
+        let tree = devel_tree::devel_tree(&fixture.dists(), &fixture.targets.version).unwrap();
         assert_eq!(tree.install, ["x==1.0", "x-core==1.0"]);
     }
 

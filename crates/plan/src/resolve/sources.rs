@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use binary::elf::ElfFacts;
-use catalog::{ArtifactId, Catalog, CatalogEntry, EntryKind, FileType, Origin};
+use catalog::{ArtifactId, Catalog, CatalogEntry, EntryKind, FileType, SourcePath};
 
 pub(super) struct Sources<'a>(HashMap<&'a str, Vec<(&'a ArtifactId, &'a CatalogEntry)>>);
 
@@ -25,11 +25,11 @@ impl<'a> Sources<'a> {
         self.0.values().flatten().any(|(_, entry)| is_pe(entry))
     }
 
-    pub fn facts(&self, origin: &Origin) -> Option<&'a ElfFacts> {
+    pub fn facts(&self, origin: &SourcePath) -> Option<&'a ElfFacts> {
         self.entry(origin)?.elf()
     }
 
-    pub fn entry(&self, origin: &Origin) -> Option<&'a CatalogEntry> {
+    pub fn entry(&self, origin: &SourcePath) -> Option<&'a CatalogEntry> {
         let candidates = self.0.get(origin.path.as_str())?.iter();
         let is_origin = |(artifact, entry): &&(&ArtifactId, &CatalogEntry)| {
             **artifact == origin.artifact && entry.base == origin.base
@@ -62,7 +62,7 @@ mod tests {
         for (name, base, path, soname) in cases {
             let artifact = catalog.artifacts.iter().find(|a| a.id.name.as_str() == name).unwrap();
             let (artifact, base) = (artifact.id.clone(), base.parse().unwrap());
-            let origin = Origin { artifact, base, path: path.parse().unwrap() };
+            let origin = SourcePath { artifact, base, path: path.parse().unwrap() };
             let found = sources.facts(&origin).and_then(|facts| facts.soname.as_deref());
             assert_eq!(found, soname, "{origin}");
         }

@@ -18,7 +18,7 @@ pub(super) fn check(
     manifest: &Manifest,
     catalog: &Catalog,
     all: &[ResolvedDist<'_>],
-    taken: &EntrySet<'_>,
+    selected: &EntrySet<'_>,
 ) -> Problems {
     let mut problems = Problems::new();
     for rule in manifest.drops.iter().filter(|rule| drops_whole_artifact(rule)) {
@@ -26,10 +26,10 @@ pub(super) fn check(
         let items = artifacts.flat_map(|artifact| {
             artifact.entries.iter().map(move |entry| Item { artifact, entry })
         });
-        let is_taken = |item: &Item<'_>| {
-            !matches!(item.entry.kind, EntryKind::Directory) && taken.contains(item)
+        let is_selected = |item: &Item<'_>| {
+            !matches!(item.entry.kind, EntryKind::Directory) && selected.contains(item)
         };
-        let items: Vec<Item<'_>> = items.filter(is_taken).collect();
+        let items: Vec<Item<'_>> = items.filter(is_selected).collect();
         let shipped: Vec<Shipped<'_>> =
             items.iter().filter_map(|item| first_shipping_package(manifest, all, item)).collect();
         if !shipped.is_empty() {

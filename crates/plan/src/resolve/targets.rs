@@ -65,7 +65,7 @@ impl Values for Targets {
     }
 }
 
-/// View of the published targets, which include those of other builds.
+/// View of the published targets, also of other builds.
 pub(super) struct Published<'t>(pub &'t Targets);
 
 impl Values for Published<'_> {

@@ -6,7 +6,7 @@ use base::source::{Code, Problem, Problems, nearest};
 use catalog::{ArtifactId, Catalog};
 use manifest::Manifest;
 
-/// Returns the undeclared families of artifacts.
+/// Reports each undeclared family once, with its first artifact, and returns them.
 pub(super) fn check_families<'c>(
     manifest: &Manifest,
     catalog: &'c Catalog,
@@ -39,17 +39,17 @@ pub(super) fn check_families<'c>(
     unknown
 }
 
-/// Line that declares an ISA: of the program's own list, or the most similar one's as a pattern. An ISA
-/// in the packages of another one is no pattern: it has no number.
+/// Remedy: the line of the program's list of ISAs, or the place of a similar ISA's line as a pattern. An
+/// ISA with `package=` is no pattern, because its line has neither `mach` nor `wave`.
 fn declaration(manifest: &Manifest, isa: &str) -> String {
     let families = &manifest.families;
-    if let Some((_, known)) = families.of_program.iter().find(|(name, _)| name.as_str() == isa) {
-        return format!("add its line to families.kdl: {}", known.line);
+    if let Some((_, listed)) = families.of_program.iter().find(|(name, _)| name.as_str() == isa) {
+        return format!("add its line to families.kdl: {}", listed.line);
     }
-    let common =
-        |name: &str| isa.bytes().zip(name.bytes()).take_while(|(one, other)| one == other).count();
-    let packaged = families.isas.iter().filter(|(_, facts)| facts.package.is_none());
-    let similar = packaged.max_by_key(|(name, _)| common(name.as_str()));
+    let common_length =
+        |name: &str| isa.bytes().zip(name.bytes()).take_while(|(a, b)| a == b).count();
+    let patterns = families.isas.iter().filter(|(_, facts)| facts.package.is_none());
+    let similar = patterns.max_by_key(|(name, _)| common_length(name.as_str()));
     match similar {
         Some((name, facts)) => format!(
             "declare it in families.kdl, with its families, `parent`, `mach` and `wave`, as {} \

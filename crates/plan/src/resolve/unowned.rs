@@ -166,9 +166,9 @@ mod tests {
             let packages = [runtime("core", "artifact \"a\" \"lib\""), format!("{line}\n")];
             let fixture = Fixture::new(&packages, entries);
             let artifact = &fixture.catalog.artifacts[0];
-            let taken = Item { artifact, entry: &artifact.entries[0] };
-            assert_eq!(taken.entry.path.as_str(), "f");
-            let selected = EntrySet::from_items(&fixture.catalog, takes.then_some(&taken));
+            let item = Item { artifact, entry: &artifact.entries[0] };
+            assert_eq!(item.entry.path.as_str(), "f");
+            let selected = EntrySet::from_items(&fixture.catalog, takes.then_some(&item));
             let rule = fixture.manifest.drops.iter().next().unwrap();
             let problem = idle_drop(rule, &fixture.catalog, &selected);
             let label = problem.as_ref().map(|problem| problem.labels()[0].1.as_str());

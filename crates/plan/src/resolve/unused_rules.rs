@@ -103,7 +103,7 @@ pub(super) fn lacks_artifact(package: &Package, matched: &Matched<'_>) -> bool {
     })
 }
 
-pub(super) fn elsewhere(manifest: &Manifest, catalog: &Catalog) -> Problems {
+pub(super) fn check_without_package(manifest: &Manifest, catalog: &Catalog) -> Problems {
     let mut problems = Problems::new();
     let entries = || catalog.artifacts.iter().flat_map(files);
     let advice = |glob: &Glob| {
@@ -194,7 +194,7 @@ fn artifact(
             .push(missing(format!("artifact `{name}` is missing")).label(&rule.name.place, label));
         return;
     }
-    let label = format!("matches nothing; existing artifacts: {}", some(&artifacts));
+    let label = format!("matches nothing; existing artifacts: {}", first_names(&artifacts));
     if rule.components.is_empty() && Component::ALL.iter().all(|c| !matched.took(name, *c)) {
         problems.push(
             missing(format!("artifact `{name}` has no files for this package"))
@@ -210,7 +210,7 @@ fn artifact(
 
 const SHOWN: usize = 6;
 
-fn some(artifacts: &[&Artifact]) -> String {
+fn first_names(artifacts: &[&Artifact]) -> String {
     let first: Vec<String> = artifacts.iter().take(SHOWN).map(|a| a.id.to_string()).collect();
     let more = if artifacts.len() > SHOWN {
         format!(" and {} more", artifacts.len() - SHOWN)
@@ -236,17 +236,17 @@ fn why_no_path(catalog: &Catalog, rule: &PathRule, matched: &Matched<'_>) -> (St
 fn elsewhere_or_near<'e>(
     catalog: &Catalog,
     rule: &PathRule,
-    taken: impl Iterator<Item = &'e CatalogEntry>,
+    selected: impl Iterator<Item = &'e CatalogEntry>,
 ) -> String {
     let elsewhere: Vec<&Artifact> =
         catalog.artifacts.iter().filter(|a| files(a).any(|e| rule.glob.matches(&e.path))).collect();
     if !elsewhere.is_empty() {
         return format!(
             "only artifacts outside of this package have such paths: {}",
-            some(&elsewhere)
+            first_names(&elsewhere)
         );
     }
-    no_path(nearest(rule.glob.as_str(), taken.map(|e| e.path.as_str())))
+    no_path(nearest(rule.glob.as_str(), selected.map(|e| e.path.as_str())))
 }
 
 fn no_path(near: Option<&str>) -> String {

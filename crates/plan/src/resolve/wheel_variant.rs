@@ -9,7 +9,7 @@ pub(super) fn labelled(dist: &ResolvedDist<'_>) -> Option<WheelVariant> {
     let (rule, labelled) = (dist.package.variant.as_ref()?, dist.labelled.as_ref()?);
     let value = labelled.target.as_ref().and_then(Variant::as_str);
     let property = value.map(|value| (&*rule.namespace, &*rule.feature, value));
-    let json = asked(rule).with_variant(labelled.label.clone(), property).text();
+    let json = empty_variants(rule).with_variant(labelled.label.clone(), property).text();
     Some(WheelVariant { label: labelled.label.clone(), json })
 }
 
@@ -22,7 +22,7 @@ pub(super) fn list(
         return Ok(None);
     };
     let published = System::ALL.iter().filter_map(|system| targets.published.get(system));
-    let mut variants = asked(rule).with_variant(NULL.parse()?, None);
+    let mut variants = empty_variants(rule).with_variant(NULL.parse()?, None);
     for isa in published.flatten() {
         let label = rule.label.fill(&Variant::Of(Per::Isa, isa.clone())).parse()?;
         variants = variants.with_variant(label, Some((&rule.namespace, &rule.feature, isa)));
@@ -30,7 +30,8 @@ pub(super) fn list(
     Ok(Some(variants.text()))
 }
 
-fn asked(rule: &VariantRule) -> Variants {
+/// Variants with the provider of the rule and without labels.
+fn empty_variants(rule: &VariantRule) -> Variants {
     Variants::new(Provider {
         namespace: &rule.namespace,
         requires: rule.provider.as_str(),

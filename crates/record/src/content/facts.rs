@@ -11,11 +11,11 @@ const NAME: &str = "DIST = ";
 /// Facts in a module; `None` if rockpack did not write it.
 pub fn read(text: &str) -> Option<Value> {
     let value = python_literal::data(text)?;
-    (written(text, &value)? == text).then_some(value)
+    (rewrite(text, &value)? == text).then_some(value)
 }
 
-/// The module `text` with other facts.
-pub fn written(text: &str, value: &Value) -> Option<String> {
+/// Replaces the facts in the module `text`; `None` if it has none.
+pub fn rewrite(text: &str, value: &Value) -> Option<String> {
     let (before, _) = text.split_once(NAME)?;
     let module = python_literal::module("", "DIST", value);
     let (_, literal) = module.split_once(NAME)?;

@@ -100,7 +100,7 @@ impl Rules {
             path if is_links(path) => links_of(owner, text),
             path => {
                 let file = self.version_file(owner, path)?;
-                Some(without(path, text, file.key.as_deref(), owner.version))
+                Some(text_without_version(path, text, file.key.as_deref(), owner.version))
             }
         });
         new.map_or(Cow::Borrowed(bytes), |text| Cow::Owned(text.into_bytes()))
@@ -109,16 +109,16 @@ impl Rules {
     /// Requirements of METADATA on packages of the manifest.
     pub fn pins(&self, metadata: &str) -> Vec<String> {
         let (fields, _) = fields(metadata);
-        let requires = fields.iter().filter(|field| is(field.name, "Requires-Dist"));
-        let all = requires.filter_map(|field| field.value.parse::<Requirement>().ok());
-        all.filter(|it| self.siblings.contains(&it.name)).map(|it| it.text).collect()
+        let requires = fields.iter().filter(|field| is_field(field.name, "Requires-Dist"));
+        let requirements = requires.filter_map(|field| field.value.parse::<Requirement>().ok());
+        requirements.filter(|it| self.siblings.contains(&it.name)).map(|it| it.text).collect()
     }
 
     fn metadata(&self, text: &str) -> String {
         rewritten(text, |field| {
-            Some(if is(field.name, "Version") {
+            Some(if is_field(field.name, "Version") {
                 "-".to_owned()
-            } else if is(field.name, "Requires-Dist") {
+            } else if is_field(field.name, "Requires-Dist") {
                 self.unpinned(&field.value).unwrap_or_else(|| field.value.clone())
             } else {
                 field.value.clone()
@@ -147,7 +147,7 @@ impl Rules {
     }
 }
 
-fn is(field: &str, name: &str) -> bool {
+fn is_field(field: &str, name: &str) -> bool {
     field.eq_ignore_ascii_case(name)
 }
 
@@ -159,7 +159,7 @@ fn bill_of(owner: Owner<'_>, text: &str) -> Option<String> {
 fn facts_of(owner: Owner<'_>, text: &str) -> Option<String> {
     let mut facts = facts::read(text)?;
     clear(&mut facts, owner)?;
-    facts::written(text, &facts)
+    facts::rewrite(text, &facts)
 }
 
 fn links_of(owner: Owner<'_>, text: &str) -> Option<String> {
@@ -177,15 +177,15 @@ fn clear(value: &mut Value, owner: Owner<'_>) -> Option<()> {
     Some(())
 }
 
-/// Another value than the package's own version stays.
-fn without(member: &str, text: &str, key: Option<&str>, version: &Version) -> String {
-    let is_own = |value: &str| value.parse::<Version>().is_ok_and(|value| value == *version);
-    let (mut all, mut done) = (String::new(), 0);
+/// Removes the version from its places. Other values in these places stay.
+fn text_without_version(member: &str, text: &str, key: Option<&str>, version: &Version) -> String {
+    let is_version = |value: &str| value.parse::<Version>().is_ok_and(|value| value == *version);
+    let (mut new, mut copied) = (String::new(), 0);
     for (_, range) in values::places(member, text, key) {
-        if is_own(&text[range.clone()]) {
-            all += &text[done..range.start];
-            done = range.end;
+        if is_version(&text[range.clone()]) {
+            new += &text[copied..range.start];
+            copied = range.end;
         }
     }
-    all + &text[done..]
+    new + &text[copied..]
 }

@@ -45,7 +45,11 @@ impl PackageContent {
 fn row(line: &str) -> Option<(String, Installed)> {
     let (hash, rest) = line.split_once(' ')?;
     let (mode, path) = rest.split_once(' ')?;
-    let executable = ["-", "x"].iter().position(|known| *known == mode)? == 1;
+    let executable = match mode {
+        "-" => false,
+        "x" => true,
+        _ => return None,
+    };
     let is_hash = hash.strip_prefix("sha256=").is_some_and(|digits| digits.len() == 43);
     let hash = hash.to_owned();
     (is_hash && !path.is_empty()).then(|| (path.to_owned(), Installed { executable, hash }))

@@ -8,7 +8,7 @@ use super::owner::Owner;
 /// Findings, split by the rules of the manifest.
 pub struct Judged<'m> {
     /// Findings that no rule accepts.
-    pub kept: Vec<Finding>,
+    pub findings: Vec<Finding>,
     /// Findings that a rule accepts.
     pub ignored: Vec<(Finding, Reason<'m>)>,
     /// Warnings for rules that accept nothing.
@@ -35,7 +35,7 @@ impl<'m> Judged<'m> {
         let owner_of = |file: &str| {
             owners.iter().find(|(name, _)| *name == file).and_then(|(_, owner)| *owner)
         };
-        let mut judged = Self { kept: Vec::new(), ignored: Vec::new(), idle: Problems::new() };
+        let mut judged = Self { findings: Vec::new(), ignored: Vec::new(), idle: Problems::new() };
         let rules = &manifest.excuses.findings;
         let mut used = vec![false; rules.len()];
         for finding in findings {
@@ -48,7 +48,7 @@ impl<'m> Judged<'m> {
                 let reason = Reason { text: &rule.reason, place: &rule.code.place };
                 judged.ignored.push((finding, reason));
             } else {
-                judged.kept.push(finding);
+                judged.findings.push(finding);
             }
         }
         // The plan, which also knows the devel tree, reports rules for missing files.

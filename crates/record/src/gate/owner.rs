@@ -11,7 +11,7 @@ pub struct Owner<'m> {
 }
 
 impl<'m> Owner<'m> {
-    /// By the distribution's name, in the most exact template.
+    /// Package with a distribution of this name, by the template with the shortest placeholder text.
     pub fn of(manifest: &'m Manifest, package: &Package<'_>) -> Option<Self> {
         let name = package.name.as_deref()?;
         let lines = manifest.packages.values().flat_map(|package| {
@@ -42,8 +42,8 @@ fn target(manifest: &Manifest, line: &Distribution, filled: &str) -> Option<Stri
 
 /// The manifest's spelling of a normalized target.
 pub fn known_target(manifest: &Manifest, filled: &str) -> String {
-    let known = manifest.families.names().find(|name| part(name) == filled);
-    known.unwrap_or(filled).to_owned()
+    let name = manifest.families.names().find(|name| part(name) == filled);
+    name.unwrap_or(filled).to_owned()
 }
 
 /// Text of the template's placeholder in the normalized `name`; empty without one.
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distributions_are_told_by_their_templates() {
+    fn finds_the_target_in_a_name_by_its_template() {
         for (template, name, expected) in [
             ("example-device-{isa}", "example-device-gpu9", Some("gpu9")),
             ("example-device-{isa}", "example-device-", None),

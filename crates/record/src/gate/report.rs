@@ -70,9 +70,9 @@ impl Report {
         });
         Self {
             format: REPORT_FORMAT,
-            fine: judged.kept.iter().all(|finding| finding.severity != Severity::Error),
+            fine: judged.findings.iter().all(|finding| finding.severity != Severity::Error),
             packages: packages.iter().map(checked).collect(),
-            findings: judged.kept.clone(),
+            findings: judged.findings.clone(),
             ignored: ignored.collect(),
         }
     }

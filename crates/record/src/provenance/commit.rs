@@ -33,11 +33,11 @@ impl FromStr for Commit {
     }
 }
 
-/// Origin of finished files, as stated by the caller.
+/// Commit and run of finished files, as stated by the caller.
 #[derive(Debug, Clone)]
-pub struct Made {
+pub struct FilesOrigin {
     /// Source commit.
-    pub of: Commit,
+    pub commit: Commit,
     /// Run that made the files.
     pub run: super::Run,
 }

@@ -28,6 +28,7 @@ impl Contents {
             Self::Files(sha256) => (sha256, "path and SHA-256 of each file"),
             Self::Stored(sha256) => (sha256, "the directory in the storage of a build farm"),
         };
-        Descriptor::text(&format!("{CONTENTS}/{id}"), sha256.clone()).with(COVERS, covers)
+        Descriptor::text(&format!("{CONTENTS}/{id}"), sha256.clone())
+            .with_annotation(COVERS, covers)
     }
 }

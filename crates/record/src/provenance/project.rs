@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::statement::{Descriptor, PACKAGES};
 use base::names::PackageName;
 
+/// Limit of the list of changed paths: a statement says how a checkout differs, it is no copy of it.
 const LISTED: usize = 20;
 
 /// Inputs of the build of a project.
@@ -73,16 +74,16 @@ pub(super) fn descriptors(
     packages: &[&PackageName],
 ) -> Vec<Descriptor> {
     let packages: Vec<&str> = packages.iter().map(|name| name.as_str()).collect();
-    let own = format!("project/{name}");
-    let mut all = vec![checkout(&own, inputs)];
+    let project = format!("project/{name}");
+    let mut descriptors = vec![checkout(&project, inputs)];
     for repository in inputs.repositories.iter().skip(1) {
         if let Some(commit) = &repository.commit {
-            let name = format!("{own}/submodule/{}", repository.path);
-            all.push(Descriptor::commit(&name, commit, repository.address.as_deref()));
+            let name = format!("{project}/submodule/{}", repository.path);
+            descriptors.push(Descriptor::commit(&name, commit, repository.address.as_deref()));
         }
     }
-    all.extend(inputs.requirements.iter().filter_map(|it| requirement(&own, it)));
-    all.into_iter().map(|it| it.with(PACKAGES, packages.clone())).collect()
+    descriptors.extend(inputs.requirements.iter().filter_map(|it| requirement(&project, it)));
+    descriptors.into_iter().map(|it| it.with_annotation(PACKAGES, packages.clone())).collect()
 }
 
 /// A dirty checkout is identified by the hash of its files.
@@ -91,45 +92,54 @@ fn checkout(name: &str, inputs: &ProjectInputs) -> Descriptor {
     let commit = root.and_then(|root| root.commit.as_deref());
     let address = root.and_then(|root| root.address.as_deref());
     let clean = inputs.changed.is_empty();
-    let mut made = match commit {
+    let mut descriptor = match commit {
         Some(commit) if clean => Descriptor::commit(name, commit, address),
-        commit => Descriptor::text(name, inputs.tree.clone()).at(address, commit),
+        commit => Descriptor::text(name, inputs.tree.clone()).with_repository(address, commit),
     };
     let control = if root.is_some() { "git" } else { "none" };
-    made = made.with("checkout", &*inputs.checkout).with("versionControl", control);
-    made = made.with("tree", &*inputs.tree);
+    descriptor = descriptor
+        .with_annotation("checkout", &*inputs.checkout)
+        .with_annotation("versionControl", control);
+    descriptor = descriptor.with_annotation("tree", &*inputs.tree);
     if let Some(commit) = commit.filter(|_| !clean) {
-        made = made.with("commit", commit);
+        descriptor = descriptor.with_annotation("commit", commit);
     }
     if !clean {
         let listed: Vec<&str> = inputs.changed.iter().take(LISTED).map(String::as_str).collect();
-        made = made.with("dirty", inputs.changed.len()).with("changed", listed);
+        descriptor = descriptor
+            .with_annotation("dirty", inputs.changed.len())
+            .with_annotation("changed", listed);
     }
-    let missing = inputs.requirements.iter().filter(|it| it.digest.is_none());
-    let missing: Vec<String> = missing.map(|it| format!("{}=={}", it.name, it.version)).collect();
-    let lists = [("requiresWithoutHash", missing), ("passed", inputs.passed.clone())];
+    let without_hash = inputs.requirements.iter().filter(|it| it.digest.is_none());
+    let without_hash: Vec<String> =
+        without_hash.map(|it| format!("{}=={}", it.name, it.version)).collect();
+    let lists = [("requiresWithoutHash", without_hash), ("passed", inputs.passed.clone())];
     for (name, list) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
-        made = made.with(name, list);
+        descriptor = descriptor.with_annotation(name, list);
     }
     let maps =
         [("named", &inputs.named), ("tools", &inputs.tools), ("environment", &inputs.environment)];
     for (name, map) in maps.into_iter().filter(|(_, map)| !map.is_empty()) {
         let pairs = map.iter().map(|(name, value)| (name.clone(), Value::from(value.clone())));
-        made = made.with(name, Value::Object(pairs.collect()));
+        descriptor = descriptor.with_annotation(name, Value::Object(pairs.collect()));
     }
-    made
+    descriptor
 }
 
 fn requirement(project: &str, requirement: &BuildRequirement) -> Option<Descriptor> {
     let BuildRequirement { name, version, file, digest } = requirement;
     let pin = format!("{name}=={version}");
-    let called = format!("{project}/requires/{}", file.as_deref().unwrap_or(&pin));
+    let name_of_input = format!("{project}/requires/{}", file.as_deref().unwrap_or(&pin));
     let package = format!("pkg:pypi/{name}@{version}");
     Some(match digest.as_ref()? {
-        RequirementDigest::File(hash) => Descriptor::text(&called, hash.clone()).of(&package),
-        RequirementDigest::Record(hash) => {
-            Descriptor::text(&called, hash.clone()).of(&package).with("covers", "its RECORD")
+        RequirementDigest::File(hash) => {
+            Descriptor::text(&name_of_input, hash.clone()).with_uri(&package)
         }
-        RequirementDigest::Commit(commit) => Descriptor::commit(&called, commit, None).of(&package),
+        RequirementDigest::Record(hash) => Descriptor::text(&name_of_input, hash.clone())
+            .with_uri(&package)
+            .with_annotation("covers", "its RECORD"),
+        RequirementDigest::Commit(commit) => {
+            Descriptor::commit(&name_of_input, commit, None).with_uri(&package)
+        }
     })
 }

@@ -54,7 +54,7 @@ struct Subject {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct AboutSubject {
-    /// SHA-256 of the content without the own version.
+    /// SHA-256 of the content without the package's version.
     content: String,
 }
 
@@ -125,13 +125,13 @@ impl Descriptor {
         }
     }
 
-    /// Sets a repository's address for a commit that is not the digest.
-    pub fn at(mut self, url: Option<&str>, commit: Option<&str>) -> Self {
+    /// Sets the address of a repository at a commit, if the digest is not of the commit.
+    pub fn with_repository(mut self, url: Option<&str>, commit: Option<&str>) -> Self {
         self.uri = url.zip(commit).map(|(url, commit)| format!("git+{url}@{commit}"));
         self
     }
 
-    pub fn of(mut self, uri: &str) -> Self {
+    pub fn with_uri(mut self, uri: &str) -> Self {
         self.uri = Some(uri.to_owned());
         self
     }
@@ -141,12 +141,12 @@ impl Descriptor {
         Some(packages.iter().filter_map(Value::as_str).collect())
     }
 
-    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+    pub fn with_annotation(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.annotations.insert(name.to_owned(), value.into());
         self
     }
 
-    /// Annotated: the digest does not cover the files' bytes.
+    /// Descriptor with an annotation, because the digest does not cover the files' bytes.
     pub fn catalog(name: &str, sha256: String) -> Self {
         let covers = (
             COVERS.to_owned(),
@@ -199,7 +199,7 @@ impl Versions {
 }
 
 impl RunDetails {
-    fn by(run: &Run) -> Self {
+    fn new(run: &Run) -> Self {
         let id = run.builder.as_str().to_owned();
         let builder = Builder { id, version: Versions::new(&run.program) };
         let metadata = run.invocation.clone().map(|invocation_id| RunMetadata { invocation_id });
@@ -221,21 +221,21 @@ impl Statement {
     ) -> Self {
         let build_definition = BuildDefinition {
             build_type: BUILD_TYPE.to_owned(),
-            external_parameters: inputs.asked.clone(),
+            external_parameters: inputs.options.clone(),
             internal_parameters: decided,
             resolved_dependencies: inputs.dependencies.clone(),
         };
-        let run_details = RunDetails::by(&inputs.run);
+        let run_details = RunDetails::new(&inputs.run);
         let content = |package: &&Package<'_>| inputs.contents.get(package.path).cloned();
         let contents: Vec<Option<String>> = packages.iter().map(content).collect();
-        let mut statement = Self::told(packages, build_definition, run_details);
+        let mut statement = Self::from_parts(packages, build_definition, run_details);
         for (subject, content) in statement.subject.iter_mut().zip(contents) {
             subject.annotations = content.map(|content| AboutSubject { content });
         }
         statement
     }
 
-    fn told(
+    fn from_parts(
         packages: Vec<&Package<'_>>,
         build_definition: BuildDefinition,
         run_details: RunDetails,

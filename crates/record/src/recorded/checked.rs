@@ -15,8 +15,8 @@ use base::text::with_causes;
 pub struct StatementFault {
     /// Name of the statement's file.
     pub file: String,
-    /// Description, identical for equal faults.
-    pub what: &'static str,
+    /// Kind of fault, in words that equal faults share.
+    pub kind: &'static str,
     /// Package or detail.
     pub detail: String,
 }
@@ -31,7 +31,7 @@ pub fn statement_faults(dist: &Path) -> io::Result<Vec<StatementFault>> {
     let mut last = None;
     for path in statement_files(dist)? {
         let file = path.file_name().to_owned();
-        let fault = |what, detail: String| StatementFault { file: file.clone(), what, detail };
+        let fault = |kind, detail: String| StatementFault { file: file.clone(), kind, detail };
         let text = match regular::read_to_string(dist.join(&file), LARGEST) {
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                 faults.push(fault(OTHER_FORM, error.to_string()));
@@ -42,10 +42,11 @@ pub fn statement_faults(dist: &Path) -> io::Result<Vec<StatementFault>> {
         match Statement::read(&text) {
             Err(error) => faults.push(fault(OTHER_FORM, with_causes(&error))),
             Ok(statement) => {
-                let known = serde_json::to_value(&statement)?;
-                let other = serde_json::from_str::<Value>(&text)? != known;
-                let other = other.then(|| "it has other fields".to_owned());
-                faults.extend(statement.malformed().or(other).map(|why| fault(OTHER_FORM, why)));
+                let parsed = serde_json::to_value(&statement)?;
+                let has_other_fields = serde_json::from_str::<Value>(&text)? != parsed;
+                let other_fields = has_other_fields.then(|| "it has other fields".to_owned());
+                let reason = statement.malformed().or(other_fields);
+                faults.extend(reason.map(|reason| fault(OTHER_FORM, reason)));
                 subjects.extend(
                     statement
                         .subjects()
@@ -60,21 +61,21 @@ pub fn statement_faults(dist: &Path) -> io::Result<Vec<StatementFault>> {
     let listed = dist.join(SUMS).is_file();
     for (name, (sha256, file)) in &subjects {
         let Ok(path) = in_dist(name) else { continue };
-        let found = if listed { sums.get(&path).cloned() } else { hash_of(&dist.join(name))? };
-        let what = match found {
-            Some(found) if found == *sha256 => continue,
+        let hash = if listed { sums.get(&path).cloned() } else { hash_of(&dist.join(name))? };
+        let kind = match hash {
+            Some(hash) if hash == *sha256 => continue,
             Some(_) => "provenance with another digest of a package",
             // Without a list, the directory can have some packages of a set.
             None if !listed => continue,
             None => "provenance of a missing package",
         };
-        faults.push(StatementFault { file: file.clone(), what, detail: format!("`{name}`") });
+        faults.push(StatementFault { file: file.clone(), kind, detail: format!("`{name}`") });
     }
     let names = sums.keys().map(super::below_dist);
     let is_package = |name: &&str| Form::of_file(name).is_some();
     for name in names.filter(is_package).filter(|name| !subjects.contains_key(*name)) {
-        let what = "no provenance of a listed package";
-        faults.push(StatementFault { file: last.clone(), what, detail: format!("`{name}`") });
+        let kind = "no provenance of a listed package";
+        faults.push(StatementFault { file: last.clone(), kind, detail: format!("`{name}`") });
     }
     Ok(faults)
 }

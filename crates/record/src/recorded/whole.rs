@@ -54,8 +54,8 @@ impl Recorded {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(RecordError::Nowhere(dist.to_owned()));
             }
-            found => {
-                if !found?.is_dir() {
+            metadata => {
+                if !metadata?.is_dir() {
                     return Err(RecordError::File(dist.to_owned()));
                 }
             }

@@ -10,7 +10,8 @@ use base::hash::Sha256;
 use base::names::RelPath;
 use base::version::Version;
 
-/// Without a time; its serial number is a hash.
+/// Document without a time, and with a hash for its serial number, so that equal builds have equal
+/// documents.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Document {
@@ -49,12 +50,14 @@ impl Document {
         self.components.iter().filter_map(|component| component.path.as_ref())
     }
 
-    /// Sets known hexadecimal SHA-256 of [`Self::files`].
+    /// Sets the hexadecimal SHA-256 of [`Self::files`], as far as `sha256` has them.
     pub fn fill(&mut self, sha256: impl Fn(&RelPath) -> Option<String>) {
         for component in &mut self.components {
-            let found = component.path.as_ref().and_then(&sha256);
-            component.hashes =
-                found.map(|content| Hash { alg: "SHA-256".into(), content }).into_iter().collect();
+            let content = component.path.as_ref().and_then(&sha256);
+            component.hashes = content
+                .map(|content| Hash { alg: "SHA-256".into(), content })
+                .into_iter()
+                .collect();
         }
     }
 
@@ -83,23 +86,24 @@ impl Document {
     ) -> Vec<(&'static str, String, String)> {
         let mut changes = Vec::new();
         let main = &mut self.metadata.component;
-        let package_url = |of: &str| {
-            let (package, _) = of.rsplit_once('@')?;
-            Some(format!("{package}@{}", encoded(version.as_str(), OF_PURL)))
+        let with_version = |package_url: &str| {
+            let (package, _) = package_url.rsplit_once('@')?;
+            Some(format!("{package}@{}", percent_encode(version.as_str(), PURL_VERSION_CHARACTERS)))
         };
         let reference = main.bom_ref.clone();
         set(&mut changes, "version", main.version.as_mut(), Some(version.to_string()));
         if let Some(purl) = &mut main.purl {
-            let new = package_url(purl);
+            let new = with_version(purl);
             set(&mut changes, "purl", Some(purl), new);
         }
-        let new_reference = package_url(&reference);
+        let new_reference = with_version(&reference);
         set(&mut changes, "bom-ref", Some(&mut main.bom_ref), new_reference.clone());
-        let about = self.dependencies.iter_mut().filter(|of| of.of == reference);
-        about.for_each(|of| {
-            set(&mut changes, "dependencies", Some(&mut of.of), new_reference.clone());
-        });
-        let [old, new] = [dist_info.0, dist_info.1].map(|directory| encoded(directory, OF_PATH));
+        for dependency in self.dependencies.iter_mut().filter(|d| d.component == reference) {
+            let component = Some(&mut dependency.component);
+            set(&mut changes, "dependencies", component, new_reference.clone());
+        }
+        let [old, new] =
+            [dist_info.0, dist_info.1].map(|directory| percent_encode(directory, PATH_CHARACTERS));
         let references = self.components.iter_mut().flat_map(|c| &mut c.external_references);
         for reference in references.filter(|reference| reference.kind == "license") {
             let below = reference.url.strip_prefix(&old).filter(|rest| rest.starts_with('/'));
@@ -118,13 +122,14 @@ impl Document {
         document.components.iter_mut().for_each(|component| component.hashes.clear());
         document.serial_number = None;
         let main = &mut document.metadata.component;
-        main.properties.retain(|property| !property.name.starts_with(OF_BUILD));
+        main.properties.retain(|property| !property.name.starts_with(BUILD_PREFIX));
         main.external_references.retain(|reference| reference.kind != "vcs");
         json(&document)
     }
 }
 
-const OF_BUILD: &str = "rockpack:build-";
+/// Start of names of properties with facts of one build.
+const BUILD_PREFIX: &str = "rockpack:build-";
 
 fn set(
     changes: &mut Vec<(&'static str, String, String)>,
@@ -174,7 +179,7 @@ struct Tools {
 }
 
 impl Metadata {
-    pub fn of(component: Component) -> Self {
+    pub fn new(component: Component) -> Self {
         let mut tool = Component::new(
             ComponentType::Application,
             "rockpack".to_owned(),
@@ -293,7 +298,7 @@ pub struct ExternalReference {
 impl ExternalReference {
     /// A commit of the repository at `url`, a submodule at `path`.
     pub fn source(url: &str, commit: &str, path: &str) -> Self {
-        let url = encoded(&format!("git+{url}@{commit}"), OF_ADDRESS);
+        let url = percent_encode(&format!("git+{url}@{commit}"), URI_CHARACTERS);
         Self { kind: "vcs".into(), url, comment: Some(path.to_owned()) }
     }
 
@@ -303,20 +308,22 @@ impl ExternalReference {
 
     /// A licence text below site-packages.
     pub fn license(path: &str) -> Self {
-        Self { kind: "license".into(), url: encoded(path, OF_PATH), comment: None }
+        Self { kind: "license".into(), url: percent_encode(path, PATH_CHARACTERS), comment: None }
     }
 }
 
-/// Allowed in the path of a relative reference (RFC 3986, without `:`).
-pub const OF_PATH: &str = "/-._~!$&'()*+,;=@";
-/// Allowed in a URI (RFC 3986, reserved and unreserved).
-pub const OF_ADDRESS: &str = ":/?#[]@!$&'()*+,;=-._~%";
-/// Allowed in the version of a package URL.
-pub const OF_PURL: &str = "-._~";
+/// Characters allowed in the path of a relative reference (RFC 3986), without `:`, because a colon in
+/// the first segment would end a scheme.
+pub const PATH_CHARACTERS: &str = "/-._~!$&'()*+,;=@";
+/// Characters allowed in a URI (RFC 3986, reserved and unreserved).
+pub const URI_CHARACTERS: &str = ":/?#[]@!$&'()*+,;=-._~%";
+/// Characters allowed in the version of a package URL.
+pub const PURL_VERSION_CHARACTERS: &str = "-._~";
 
-pub fn encoded(text: &str, kept: &str) -> String {
+/// Encodes bytes other than ASCII letters, digits and `allowed`.
+pub fn percent_encode(text: &str, allowed: &str) -> String {
     text.bytes().fold(String::new(), |mut out, byte| {
-        if byte.is_ascii_alphanumeric() || kept.contains(char::from(byte)) {
+        if byte.is_ascii_alphanumeric() || allowed.contains(char::from(byte)) {
             out.push(char::from(byte));
         } else {
             let _ = write!(out, "%{byte:02X}");
@@ -352,7 +359,7 @@ pub fn property(name: &str, value: &str) -> Property {
 #[serde(deny_unknown_fields)]
 pub struct Dependency {
     #[serde(rename = "ref")]
-    pub of: String,
+    pub component: String,
     #[serde(rename = "dependsOn")]
-    pub on: BTreeSet<String>,
+    pub depends_on: BTreeSet<String>,
 }

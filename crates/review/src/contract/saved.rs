@@ -60,8 +60,8 @@ impl Saved {
         Ok(serde_json::from_str::<Kind>(text)?.packages.is_some())
     }
 
-    /// Reads a contract of `rockpack plan --contract --json`. The packages have the version of the
-    /// new side: a contract has none.
+    /// Reads a contract of `rockpack plan --contract --json`. The packages get the version of the
+    /// new side, because a contract has no version.
     ///
     /// # Errors
     /// For another text or format.

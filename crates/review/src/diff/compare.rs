@@ -7,7 +7,7 @@ use super::rpath::{self, FileRpath};
 use super::translate::Translations;
 use binary::elf::stub::StubMachine;
 use binary::loader::Linked;
-use catalog::Origin;
+use catalog::SourcePath;
 use plan::Step;
 
 pub(super) struct Comparison<'c, 'a> {
@@ -307,7 +307,12 @@ fn machines(old: StubMachine, new: StubMachine) -> Difference {
     Difference::Machine { old: name(old), new: name(new) }
 }
 
-fn sources(old: &File<'_>, from: &Origin, new: &File<'_>, to: &Origin) -> Option<Difference> {
+fn sources(
+    old: &File<'_>,
+    from: &SourcePath,
+    new: &File<'_>,
+    to: &SourcePath,
+) -> Option<Difference> {
     if from.artifact == to.artifact && from.path == to.path && from.base == to.base {
         return (old.size != new.size).then_some(Difference::Size);
     }
@@ -317,7 +322,7 @@ fn sources(old: &File<'_>, from: &Origin, new: &File<'_>, to: &Origin) -> Option
     Some(Difference::Source { old: old.to_owned(), new: new.to_owned() })
 }
 
-fn source(origin: &Origin, with_base: bool) -> String {
+fn source(origin: &SourcePath, with_base: bool) -> String {
     if with_base { origin.to_string() } else { format!("{}/{}", origin.artifact, origin.path) }
 }
 

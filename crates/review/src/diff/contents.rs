@@ -6,9 +6,10 @@ use super::built::Built;
 use crate::contract::Contract;
 use base::names::{Compression, DistName, Mode, ModuleName, PackageName, VariantLabel};
 use base::version::Version;
-use catalog::Origin;
+use catalog::SourcePath;
 use plan::{
-    Absent, Distribution, Form, Limits, Lost, Member, Metadata, Note, Plan, Step, Unowned, Warning,
+    Absent, Distribution, Form, Limits, LossSubject, Member, Metadata, Note, Plan, Step, Unowned,
+    Warning,
 };
 
 /// One side of a comparison.
@@ -40,7 +41,7 @@ pub struct Contents<'a> {
 
 /// Reason for an accepted loss.
 #[derive(Clone, Copy)]
-pub struct Allowances<'a>(pub &'a (dyn Fn(&Lost<'_>) -> Option<Note> + 'a));
+pub struct Allowances<'a>(pub &'a (dyn Fn(&LossSubject<'_>) -> Option<Note> + 'a));
 
 impl fmt::Debug for Allowances<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -276,7 +277,7 @@ impl<'a> File<'a> {
         self.area == Area::License
     }
 
-    pub(crate) fn origin(&self) -> Option<&'a Origin> {
+    pub(crate) fn origin(&self) -> Option<&'a SourcePath> {
         match self.content {
             EntryContent::Planned(step) => step.source(),
             EntryContent::Built(_) | EntryContent::Link(_) | EntryContent::Directory => None,

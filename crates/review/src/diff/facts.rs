@@ -71,18 +71,18 @@ impl Said {
     }
 
     fn split_where_shared(&mut self, other: &mut Self) {
-        let (mine, theirs) =
+        let (ours, theirs) =
             (std::mem::take(&mut self.records), std::mem::take(&mut other.records));
-        let tell = |said: &mut Self,
-                    own: &BTreeMap<String, BTreeMap<String, String>>,
-                    shared: &BTreeMap<_, _>| {
-            for (path, record) in own {
+        let insert_records = |facts: &mut Self,
+                              records: &BTreeMap<String, BTreeMap<String, String>>,
+                              shared: &BTreeMap<_, _>| {
+            for (path, record) in records {
                 if shared.contains_key(path) {
                     for (key, word) in record {
-                        said.insert(&below(path, key), word);
+                        facts.insert(&below(path, key), word);
                     }
                 } else {
-                    said.insert(
+                    facts.insert(
                         path,
                         &record
                             .iter()
@@ -93,8 +93,8 @@ impl Said {
                 }
             }
         };
-        tell(self, &mine, &theirs);
-        tell(other, &theirs, &mine);
+        insert_records(self, &ours, &theirs);
+        insert_records(other, &theirs, &ours);
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) fn differences(
     // Plans have more precise levels.
     let field_pairs = field_pairs.filter(|((field, _), _)| planned.is_none() || *field != MEMBERS);
     changes.extend(field_pairs.filter_map(|((field, was), (_, is))| {
-        many(field, was.iter().map(|v| translated(v)).collect(), &is)
+        list_change(field, was.iter().map(|v| translated(v)).collect(), &is)
     }));
     if let Some((was, is)) = planned {
         changes.extend(levels(was, is, translated));
@@ -46,48 +46,48 @@ const MOST_LINES: usize = 2;
 fn description(
     old: &Package<'_>,
     new: &Package<'_>,
-    said: impl Fn(&str) -> String,
+    renamed: impl Fn(&str) -> String,
 ) -> Option<FieldChange> {
-    let lines = |package: &Package<'_>, said: &dyn Fn(&str) -> String| {
+    let lines = |package: &Package<'_>, renamed: &dyn Fn(&str) -> String| {
         let description = package.metadata.description.as_ref();
         let lines: Vec<String> = description
             .iter()
             .flat_map(|d| [d.content_type.as_str()].into_iter().chain(d.text.lines()))
             .filter(|line| !line.trim().is_empty())
-            .map(said)
+            .map(renamed)
             .collect();
         lines
     };
-    let (old_lines, new_lines) = (lines(old, &said), lines(new, &str::to_owned));
+    let (old_lines, new_lines) = (lines(old, &renamed), lines(new, &str::to_owned));
     let borrowed: Vec<Cow<'_, str>> =
         new_lines.iter().map(|line| Cow::Borrowed(line.as_str())).collect();
-    Some(brief(many("description", old_lines, &borrowed)?, "line"))
+    Some(brief(list_change("description", old_lines, &borrowed)?, "line"))
 }
 
 fn levels(
     was: &Distribution,
     is: &Distribution,
-    said: impl Fn(&str) -> String,
+    renamed: impl Fn(&str) -> String,
 ) -> impl Iterator<Item = FieldChange> {
     let level = change("compression", was.compression.as_str(), is.compression.as_str());
     let preset = |of: &Distribution| Some(of.archive.as_ref()?.xz?.to_string());
     let preset =
         preset(was).zip(preset(is)).and_then(|(was, is)| change("preset of xz", &was, &is));
-    [level, single(was, is, said).map(|it| brief(it, "file")), preset].into_iter().flatten()
+    [level, single(was, is, renamed).map(|it| brief(it, "file")), preset].into_iter().flatten()
 }
 
 fn single(
     was: &Distribution,
     is: &Distribution,
-    said: impl Fn(&str) -> String,
+    renamed: impl Fn(&str) -> String,
 ) -> Option<FieldChange> {
     let plain = str::to_owned;
-    let (old, new) = (otherwise(was, &said), otherwise(is, plain));
+    let (old, new) = (other_levels(was, &renamed), other_levels(is, plain));
     if old == new {
         return None;
     }
     // Added, removed and moved files are reported as such.
-    let (before, now) = (paths(was, &said), paths(is, plain));
+    let (before, now) = (paths(was, &renamed), paths(is, plain));
     let in_both = |path: &String| before.contains(path) && now.contains(path);
     let rows = |levels: BTreeMap<String, Compression>| -> Vec<String> {
         let levels = levels.into_iter().filter(|(path, _)| in_both(path));
@@ -95,16 +95,19 @@ fn single(
     };
     let (old, new) = (rows(old), rows(new));
     let new: Vec<Cow<'_, str>> = new.into_iter().map(Cow::Owned).collect();
-    many("compression of single files", old, &new)
+    list_change("compression of single files", old, &new)
 }
 
-fn otherwise(of: &Distribution, said: impl Fn(&str) -> String) -> BTreeMap<String, Compression> {
+fn other_levels(
+    of: &Distribution,
+    renamed: impl Fn(&str) -> String,
+) -> BTreeMap<String, Compression> {
     let levels = of.compressed_otherwise.iter();
-    levels.map(|(path, level)| (said(path.as_str()), *level)).collect()
+    levels.map(|(path, level)| (renamed(path.as_str()), *level)).collect()
 }
 
-fn paths(of: &Distribution, said: impl Fn(&str) -> String) -> HashSet<String> {
-    of.members.iter().map(|member| said(member.path.as_str())).collect()
+fn paths(of: &Distribution, renamed: impl Fn(&str) -> String) -> HashSet<String> {
+    of.members.iter().map(|member| renamed(member.path.as_str())).collect()
 }
 
 fn brief(change: FieldChange, what: &str) -> FieldChange {
@@ -168,7 +171,7 @@ fn change(field: &str, old: &str, new: &str) -> Option<FieldChange> {
     })
 }
 
-fn many(field: &str, old: Vec<String>, new: &[Cow<'_, str>]) -> Option<FieldChange> {
+fn list_change(field: &str, old: Vec<String>, new: &[Cow<'_, str>]) -> Option<FieldChange> {
     let added: Vec<String> = new
         .iter()
         .filter(|v| !old.iter().any(|o| o == *v))

@@ -83,7 +83,7 @@ impl<'a> Files<'a> {
         package.files.iter().filter_map(move |file| files.file(file))
     }
 
-    /// `None` for metadata, and for an archive whose files are there.
+    /// `None` for metadata, and for an archive with files that are compared one by one.
     fn file(&self, file: &'a check::File<'_>) -> Option<File<'a>> {
         let content = match (&file.kind, &file.bytes) {
             (Kind::Link(target), _) => EntryContent::Link(target),

@@ -78,8 +78,8 @@ fn rank(difference: &Difference) -> usize {
 struct Universes<'p, 'a> {
     old: Option<&'p Package<'a>>,
     new: Option<&'p Package<'a>>,
-    gone: OnceCell<Universe<'a>>,
-    there: OnceCell<Universe<'a>>,
+    old_files: OnceCell<Universe<'a>>,
+    new_files: OnceCell<Universe<'a>>,
     searching: OnceCell<Universe<'a>>,
     leading: OnceCell<Universe<'a>>,
     left_out: OnceCell<Universe<'a>>,
@@ -87,13 +87,22 @@ struct Universes<'p, 'a> {
 
 impl<'p, 'a> Universes<'p, 'a> {
     fn new(old: Option<&'p Package<'a>>, new: Option<&'p Package<'a>>) -> Self {
-        let (gone, there, searching, leading, left_out) = Default::default();
-        Self { old, new, gone, there, searching, leading, left_out }
+        Self {
+            old,
+            new,
+            old_files: OnceCell::new(),
+            new_files: OnceCell::new(),
+            searching: OnceCell::new(),
+            leading: OnceCell::new(),
+            left_out: OnceCell::new(),
+        }
     }
 
     fn universe(&self, difference: &Difference) -> &Universe<'a> {
         match difference {
-            Difference::Vanished { .. } => self.gone.get_or_init(|| of_package(self.old, |_| true)),
+            Difference::Vanished { .. } => {
+                self.old_files.get_or_init(|| of_package(self.old, |_| true))
+            }
             Difference::Rpath { .. } => {
                 self.searching.get_or_init(|| of_package(self.new, searches))
             }
@@ -112,7 +121,7 @@ impl<'p, 'a> Universes<'p, 'a> {
             | Difference::Stack { .. }
             | Difference::Size
             | Difference::Text
-            | Difference::Content => self.there.get_or_init(|| of_package(self.new, |_| true)),
+            | Difference::Content => self.new_files.get_or_init(|| of_package(self.new, |_| true)),
         }
     }
 

@@ -6,7 +6,7 @@ use super::PackageChange;
 use super::contents::{Contents, Package};
 use super::moves::{Move, Unpaired};
 use super::pair::Pairs;
-use plan::Lost;
+use plan::LossSubject;
 use plan::Note;
 
 mod contract;
@@ -163,8 +163,15 @@ pub(super) fn find(compared: &Compared<'_, '_>) -> Vec<Loss> {
 }
 
 impl Found {
-    fn add(&mut self, of: Of<'_>, to: &str, lost: &Lost<'_>, size: u64, new: &Contents<'_>) {
-        let allowed = new.allowances.and_then(|allowances| allowances.0(lost));
+    fn add(
+        &mut self,
+        of: Of<'_>,
+        to: &str,
+        subject: &LossSubject<'_>,
+        size: u64,
+        new: &Contents<'_>,
+    ) {
+        let allowed = new.allowances.and_then(|allowances| allowances.0(subject));
         let group = Group {
             kind: of.kind,
             of: of.title.to_owned(),
@@ -173,9 +180,9 @@ impl Found {
         };
         let things = self.0.entry(group).or_default();
         things.size += size;
-        things.packages.insert(lost.package.map(ToString::to_string));
+        things.packages.insert(subject.package.map(ToString::to_string));
         things.variants.extend(of.variant.map(str::to_owned));
-        if things.names.insert(lost.name.to_owned()) && files::is_library(lost.name) {
+        if things.names.insert(subject.name.to_owned()) && files::is_library(subject.name) {
             things.libraries += 1;
         }
     }

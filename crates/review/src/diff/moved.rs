@@ -50,7 +50,7 @@ pub(super) fn grouped<'a>(
             .entry((old_place.package, new_place.package))
             .or_insert_with(|| Comparison::new(old_package, new_package, translations));
         let also: Vec<String> =
-            comparison.files(old_file, new_file).iter().filter_map(aside).collect();
+            comparison.files(old_file, new_file).iter().filter_map(further_change).collect();
         let (before, after) = (old_package.shown(old_file), new_package.shown(new_file));
         let (x, y) = if before == after { ("", "") } else { apart(&before, &after) };
         let key = Key {
@@ -86,7 +86,7 @@ pub(super) fn grouped<'a>(
 }
 
 /// Describes further changes, except link targets and search paths, which follow the place.
-fn aside(difference: &Difference) -> Option<String> {
+fn further_change(difference: &Difference) -> Option<String> {
     match difference {
         Difference::Step { old, new } => Some(format!("{old} → {new}")),
         Difference::Rpath { .. } => Some("rpath".to_owned()),

@@ -2,7 +2,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 
 use super::contents::{Area, Contents, EntryContent, File, Package};
-use catalog::Origin;
+use catalog::SourcePath;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct At {
@@ -189,11 +189,11 @@ struct PlacedFile<'p, 'a> {
 }
 
 impl<'a> PlacedFile<'_, 'a> {
-    fn source(self) -> Option<(&'a Origin, Area)> {
+    fn source(self) -> Option<(&'a SourcePath, Area)> {
         Some((self.file.origin()?, self.file.area))
     }
 
-    fn source_and_path(self) -> Option<(&'a Origin, Area, &'a str)> {
+    fn source_and_path(self) -> Option<(&'a SourcePath, Area, &'a str)> {
         Some((self.file.origin()?, self.file.area, self.file.path))
     }
 

@@ -89,7 +89,7 @@ impl Pairs {
         let unpaired_old = (0..old.packages.len()).filter(|i| self.new_of[*i].is_none());
         let mut holders: HashMap<(&str, u64), Vec<usize>> = HashMap::new();
         for index in unpaired_old {
-            for file in telling(&old.packages[index]) {
+            for file in compared_files(&old.packages[index]) {
                 holders.entry((file.path, file.size)).or_default().push(index);
             }
         }
@@ -112,7 +112,7 @@ impl Pairs {
         holders: &HashMap<(&str, u64), Vec<usize>>,
     ) -> Option<usize> {
         let mut votes: BTreeMap<usize, usize> = BTreeMap::new();
-        for file in telling(new) {
+        for file in compared_files(new) {
             // Common files are weak evidence, and expensive to count.
             for holder in holders.get(&(file.path, file.size)).into_iter().flatten().take(4) {
                 *votes.entry(*holder).or_default() += 1;
@@ -121,12 +121,12 @@ impl Pairs {
         let free = votes.into_iter().filter(|(index, _)| self.new_of[*index].is_none());
         let (index, shared) =
             free.max_by_key(|(index, shared)| (*shared, std::cmp::Reverse(*index)))?;
-        let larger = telling(&old.packages[index]).count().max(telling(new).count());
+        let larger = compared_files(&old.packages[index]).count().max(compared_files(new).count());
         (shared * 2 > larger).then_some(index)
     }
 }
 
-fn telling<'p, 'a>(package: &'p Package<'a>) -> impl Iterator<Item = &'p File<'a>> {
+fn compared_files<'p, 'a>(package: &'p Package<'a>) -> impl Iterator<Item = &'p File<'a>> {
     package.files.iter().filter(|f| {
         f.area == Area::Platform && f.size > 0 && !matches!(f.content, EntryContent::Directory)
     })

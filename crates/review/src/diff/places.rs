@@ -199,7 +199,7 @@ impl Walk<'_, '_> {
         let rule = rule.filter(|first| {
             self.files[span.start..span.end].iter().all(|f| f.rule.as_ref() == Some(first))
         });
-        let also = also(&self.files[span.start..span.end]);
+        let also = further_changes(&self.files[span.start..span.end]);
         Place {
             pattern,
             files,
@@ -212,7 +212,7 @@ impl Walk<'_, '_> {
     }
 }
 
-fn also(files: &[FileChange]) -> Vec<Also> {
+fn further_changes(files: &[FileChange]) -> Vec<Also> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for what in files.iter().flat_map(|file| &file.also) {
         *counts.entry(what).or_default() += 1;
@@ -252,7 +252,7 @@ fn ancestor(directory: &str, depth: usize) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn told(files: &[&str], universe: &[&str], limit: usize) -> Vec<String> {
+    fn patterns(files: &[&str], universe: &[&str], limit: usize) -> Vec<String> {
         let change = |path: &&str| FileChange {
             path: (*path).to_owned(),
             was: None,
@@ -278,18 +278,22 @@ mod tests {
 
     #[test]
     fn a_directory_that_is_meant_as_a_whole_is_one_place() {
-        assert_eq!(told(&ALL, &ALL, 9), ["** 8/8"]);
-        assert_eq!(told(&["lib/a/1", "lib/a/2"], &ALL, 9), ["lib/a/** 2/2"]);
-        assert_eq!(told(&["lib/b/x/1", "lib/b/x/2", "lib/b/y"], &ALL, 9), ["lib/b/** 3/3"]);
-        assert_eq!(told(&["lib/b/x/1", "lib/b/x/2"], &ALL, 9), ["lib/b/x/** 2/2"]);
+        assert_eq!(patterns(&ALL, &ALL, 9), ["** 8/8"]);
+        assert_eq!(patterns(&["lib/a/1", "lib/a/2"], &ALL, 9), ["lib/a/** 2/2"]);
+        assert_eq!(patterns(&["lib/b/x/1", "lib/b/x/2", "lib/b/y"], &ALL, 9), ["lib/b/** 3/3"]);
+        assert_eq!(patterns(&["lib/b/x/1", "lib/b/x/2"], &ALL, 9), ["lib/b/x/** 2/2"]);
         assert_eq!(
-            told(&["x/y/1", "x/y/z/2"], &["x/y/1", "x/y/z/2"], 9),
+            patterns(&["x/y/1", "x/y/z/2"], &["x/y/1", "x/y/z/2"], 9),
             ["x/y/** 2/2"],
             "no farther up than they lie"
         );
-        assert_eq!(told(&["share/s"], &ALL, 9), ["share/s 1/1"], "one file is called by its name");
         assert_eq!(
-            told(&["a", "lib/a-b", "lib/a/1"], &ALL, 9),
+            patterns(&["share/s"], &ALL, 9),
+            ["share/s 1/1"],
+            "one file is called by its name"
+        );
+        assert_eq!(
+            patterns(&["a", "lib/a-b", "lib/a/1"], &ALL, 9),
             ["a 1/1", "lib/a-b 1/1", "lib/a/1 1/1"]
         );
     }
@@ -297,9 +301,12 @@ mod tests {
     #[test]
     fn too_many_places_become_fewer_from_the_deepest_up() {
         let some = ["a", "lib/a-b", "lib/a/1", "lib/b/x/1", "lib/b/y"];
-        assert_eq!(told(&some, &ALL, 5).len(), 5);
-        assert_eq!(told(&some, &ALL, 4), ["a 1/1", "lib/a-b 1/1", "lib/a/1 1/1", "lib/b/… 2/3"]);
-        assert_eq!(told(&some, &ALL, 3), ["a 1/1", "lib/… 4/6"]);
-        assert_eq!(told(&some, &ALL, 1), ["… 5/8"]);
+        assert_eq!(patterns(&some, &ALL, 5).len(), 5);
+        assert_eq!(
+            patterns(&some, &ALL, 4),
+            ["a 1/1", "lib/a-b 1/1", "lib/a/1 1/1", "lib/b/… 2/3"]
+        );
+        assert_eq!(patterns(&some, &ALL, 3), ["a 1/1", "lib/… 4/6"]);
+        assert_eq!(patterns(&some, &ALL, 1), ["… 5/8"]);
     }
 }

@@ -15,12 +15,12 @@ pub(super) fn notes(
     let old_notes: Vec<String> = old.iter().map(|note| renamed(&note.text, pairs)).collect();
     let new_notes: Vec<String> =
         new.iter().map(|note| absent::without_lines(&note.text).into_owned()).collect();
-    let only = |said: &[String], others: &[String]| -> Vec<usize> {
+    let only = |texts: &[String], others: &[String]| -> Vec<usize> {
         let other_set: BTreeSet<&String> = others.iter().collect();
-        (0..said.len()).filter(|at| !other_set.contains(&said[*at])).collect()
+        (0..texts.len()).filter(|index| !other_set.contains(&texts[*index])).collect()
     };
-    let removed = only(&old_notes, &new_notes).into_iter().map(|at| (&old[at], false));
-    let added = only(&new_notes, &old_notes).into_iter().map(|at| (&new[at], true));
+    let removed = only(&old_notes, &new_notes).into_iter().map(|index| (&old[index], false));
+    let added = only(&new_notes, &old_notes).into_iter().map(|index| (&new[index], true));
     removed.chain(added).map(|(note, now)| NoteChange { note: note.text.clone(), now }).collect()
 }
 

@@ -8,7 +8,7 @@ use plan::Form;
 /// Fields with names of all packages.
 const REPEATED: [&str; 3] = ["libraries", "packages", "selector"];
 
-/// Shortens packages whose repeated fields change like those of a selector's sdist.
+/// Shortens packages with the same changes of repeated fields as a selector's sdist.
 pub(super) fn shorten(packages: &mut [PackageChange], sides: [&Contents<'_>; 2]) {
     let packages_of_sides = sides.into_iter().flat_map(|side| &side.packages);
     let sdists: Vec<String> = packages_of_sides

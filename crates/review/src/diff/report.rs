@@ -148,7 +148,7 @@ impl Report {
         all_sections.push(remarks::notes(diff));
         all_sections.retain(|section| !section.lines.is_empty());
         Self {
-            lost: diff.lost().next().is_some(),
+            lost: diff.unallowed_losses().next().is_some(),
             verdict: verdict::lines(diff),
             head: head(diff),
             rows: rows_with_sum(rows, diff),

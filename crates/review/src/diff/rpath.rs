@@ -85,8 +85,8 @@ struct Directory {
 
 /// Returns the entries of an rpath that loaders search: each once, none empty.
 fn entries(rpath: &str) -> impl Iterator<Item = RpathEntry<'_>> {
-    let mut seen = HashSet::new();
-    Rpath::new(rpath).directories().filter(move |entry| seen.insert(entry.as_str()))
+    let mut unique = HashSet::new();
+    Rpath::new(rpath).directories().filter(move |entry| unique.insert(entry.as_str()))
 }
 
 /// Returns the directories that a loader searches for a file, each once.

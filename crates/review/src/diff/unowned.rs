@@ -3,28 +3,28 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::UnownedChange;
 use super::contents::Contents;
 use super::places::{FileChange, Universe, places};
-use catalog::Origin;
+use catalog::SourcePath;
 use plan::Unowned;
 
 const MOST_PLACES: usize = 4;
 
-fn origins<'a>(side: &Contents<'a>) -> HashSet<&'a Origin> {
+fn origins<'a>(side: &Contents<'a>) -> HashSet<&'a SourcePath> {
     side.unowned.into_iter().flatten().map(|u| &u.origin).collect()
 }
 
-pub(super) fn reasons<'a>(side: &Contents<'a>) -> HashMap<&'a Origin, &'a str> {
+pub(super) fn reasons<'a>(side: &Contents<'a>) -> HashMap<&'a SourcePath, &'a str> {
     side.unowned.into_iter().flatten().map(|u| (&u.origin, u.reason.as_str())).collect()
 }
 
 pub(super) fn changes(old: &Contents<'_>, new: &Contents<'_>) -> Vec<UnownedChange> {
     let (Some(before), Some(after)) = (old.unowned, new.unowned) else { return Vec::new() };
     let (old_origins, new_origins) = (origins(old), origins(new));
-    let mut changes = only(after, &old_origins, true);
-    changes.extend(only(before, &new_origins, false));
+    let mut changes = one_sided(after, &old_origins, true);
+    changes.extend(one_sided(before, &new_origins, false));
     changes
 }
 
-fn only(all: &[Unowned], other: &HashSet<&Origin>, now: bool) -> Vec<UnownedChange> {
+fn one_sided(all: &[Unowned], other: &HashSet<&SourcePath>, now: bool) -> Vec<UnownedChange> {
     let mut artifacts: BTreeMap<String, (Vec<FileChange>, Vec<&str>)> = BTreeMap::new();
     let (mut last, mut name) = (None, String::new());
     for unowned in all {

@@ -1,19 +1,22 @@
 use super::{Diff, Loss};
 
+/// Text for two equal sides.
 pub(super) const NOTHING: &str = "no difference\n";
 
+/// Shown losses of each kind, because a verdict is for the first lines of a review.
 const SHOWN_LOSSES: usize = 8;
 
+/// Lines of the verdict: unallowed losses, or that there are none, then allowed ones.
 pub(super) fn lines(diff: &Diff) -> Vec<String> {
-    let (allowed, lost): (Vec<&Loss>, Vec<&Loss>) =
+    let (allowed, unallowed): (Vec<&Loss>, Vec<&Loss>) =
         diff.losses.iter().partition(|loss| loss.allowed.is_some());
     let mut lines: Vec<String> =
-        lost.iter().take(SHOWN_LOSSES).map(|loss| loss.text.clone()).collect();
+        unallowed.iter().take(SHOWN_LOSSES).map(|loss| loss.text.clone()).collect();
     if lines.is_empty() {
         let suffix = if allowed.is_empty() { "" } else { " except allowed losses" };
         lines.push(format!("nothing lost{suffix}"));
     }
-    let more = lost.len().saturating_sub(SHOWN_LOSSES);
+    let more = unallowed.len().saturating_sub(SHOWN_LOSSES);
     lines.extend((more > 0).then(|| format!("and {more} more")));
     let shown = allowed.iter().take(SHOWN_LOSSES);
     lines.extend(shown.filter_map(|loss| {
@@ -26,12 +29,12 @@ pub(super) fn lines(diff: &Diff) -> Vec<String> {
 }
 
 impl Diff {
-    /// Losses without allowance.
-    pub fn lost(&self) -> impl Iterator<Item = &Loss> {
+    /// Losses that neither a line of the manifest nor an option allows.
+    pub fn unallowed_losses(&self) -> impl Iterator<Item = &Loss> {
         self.losses.iter().filter(|loss| loss.allowed.is_none())
     }
 
-    /// The most dangerous loss, or that nothing is lost, in one line.
+    /// First line of the verdict: the most serious unallowed loss, or that there is none.
     pub fn verdict(&self) -> String {
         if self.is_empty() {
             return NOTHING.trim_end().to_owned();

@@ -30,16 +30,16 @@ impl Serialize for Column {
 mod tests {
     use super::*;
 
-    fn written(values: &[u64]) -> String {
+    fn json_of(values: &[u64]) -> String {
         serde_json::to_string(&Column(values.to_vec())).unwrap()
     }
 
     #[test]
     fn runs_are_written_where_they_are_shorter() {
-        assert_eq!(written(&[]), "[]");
-        assert_eq!(written(&[1, 2, 3]), "[1,2,3]");
-        assert_eq!(written(&[1, 1, 2, 2]), "[1,1,2,2]");
-        assert_eq!(written(&[1, 1, 1, 2]), "[1,1,1,2]");
-        assert_eq!(written(&[0; 1000]), r#"{"runs":[0,1000]}"#);
+        assert_eq!(json_of(&[]), "[]");
+        assert_eq!(json_of(&[1, 2, 3]), "[1,2,3]");
+        assert_eq!(json_of(&[1, 1, 2, 2]), "[1,1,2,2]");
+        assert_eq!(json_of(&[1, 1, 1, 2]), "[1,1,1,2]");
+        assert_eq!(json_of(&[0; 1000]), r#"{"runs":[0,1000]}"#);
     }
 }

@@ -4,7 +4,7 @@ use indexmap::IndexSet;
 use serde::Serialize;
 
 use super::column::Column;
-use catalog::{ArtifactId, Origin};
+use catalog::{ArtifactId, SourcePath};
 
 pub(super) struct Row<'p> {
     /// Number from 1; 0 for none.
@@ -16,7 +16,7 @@ pub(super) struct Row<'p> {
     pub size: u64,
     pub executable: bool,
     pub rule: &'p str,
-    pub source: Option<&'p Origin>,
+    pub source: Option<&'p SourcePath>,
     pub detail: Cow<'p, str>,
     pub rpath: &'p str,
 }
@@ -133,7 +133,7 @@ impl<'p> Rows<'p> {
         self.push_source(&row.path, row.source);
     }
 
-    fn push_source(&mut self, path: &str, source: Option<&'p Origin>) {
+    fn push_source(&mut self, path: &str, source: Option<&'p SourcePath>) {
         let columns = &mut self.columns;
         let above = source.and_then(|s| segments_above(path, s.path.as_str()));
         columns

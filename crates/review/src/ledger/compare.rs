@@ -50,7 +50,7 @@ pub(super) fn sets(theirs: &[Package], ours: &[Package]) -> Result<Compared, Rea
     }
     for (files, class) in [(theirs, LedgerClass::OnlyTheirs), (ours, LedgerClass::OnlyOurs)] {
         for file in &files {
-            compared.alone(file, class);
+            compared.add_unpaired(file, class);
         }
     }
     Ok(compared)
@@ -91,7 +91,7 @@ impl Compared {
     }
 
     /// Adds a file that only one side has.
-    fn alone(&mut self, file: &Leftover<'_>, class: LedgerClass) {
+    fn add_unpaired(&mut self, file: &Leftover<'_>, class: LedgerClass) {
         if !file.is_in_lone_package {
             self.differs(file.package, class, file.path, String::new());
         }
@@ -119,7 +119,7 @@ impl Compared {
         }
     }
 
-    /// Compares files by digest, and returns those of which the contents differ.
+    /// Compares files by digest, and returns the files with different content.
     fn files<'p>(&mut self, old: &'p Package, new: &'p Package) -> BTreeSet<&'p str> {
         let mut changed = BTreeSet::new();
         for (path, then) in &old.files {
@@ -162,12 +162,12 @@ impl Compared {
             let members = paths.iter().filter_map(|path| package.member(path));
             read::contents(&package.found, &members.collect())
         };
-        let (then, now) = (read(old)?, read(new)?);
+        let (old_contents, new_contents) = (read(old)?, read(new)?);
         for path in paths {
-            let then = old.member(path).and_then(|member| then.get(member));
-            let now = new.member(path).and_then(|member| now.get(member));
-            let Some((then, now)) = then.zip(now) else { continue };
-            match meaning::compared(path, then, now)? {
+            let old_content = old.member(path).and_then(|member| old_contents.get(member));
+            let new_content = new.member(path).and_then(|member| new_contents.get(member));
+            let Some((old_content, new_content)) = old_content.zip(new_content) else { continue };
+            match meaning::compared(path, old_content, new_content)? {
                 meaning::Compared::Meaning => self.count(new).meaning += 1,
                 meaning::Compared::Rpath(detail) => {
                     self.differs(new, LedgerClass::Rpath, path, detail);

@@ -119,7 +119,7 @@ impl Section {
         self.columns[column] == "count" || column > 0 && self.columns.len() == COUNTS.len()
     }
 
-    fn more(&self) -> Option<String> {
+    fn rest_note(&self) -> Option<String> {
         (self.left_out > 0)
             .then(|| format!("… and {} more: --format files shows them", self.left_out))
     }
@@ -142,7 +142,7 @@ pub fn text(ledger: &Ledger, all: bool) -> String {
             table.row(row.iter().map(|cell| printable(cell).into_owned()));
         }
         let _ = write!(text, "{table}");
-        text.extend(section.more().map(|more| more + "\n"));
+        text.extend(section.rest_note().map(|more| more + "\n"));
     }
     text
 }
@@ -164,7 +164,7 @@ pub fn markdown(ledger: &Ledger) -> String {
         for row in &section.rows {
             text += &line(row.iter().map(|cell| escaped(cell)).collect());
         }
-        text.extend(section.more().map(|more| format!("\n{more}\n")));
+        text.extend(section.rest_note().map(|more| format!("\n{more}\n")));
     }
     text
 }

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use super::package::Package;
 use base::names::Form;
 
-/// Packages of both sides with one name, and those of one side.
+/// Packages of one name on both sides, and packages of one side.
 pub(super) struct Pairs<'p> {
     pub both: Vec<(&'p Package, &'p Package)>,
     pub theirs: Vec<&'p Package>,

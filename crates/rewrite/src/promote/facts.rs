@@ -10,7 +10,7 @@ use super::targets::{Pruning, Targets};
 use base::names::Requirement;
 use base::text::markdown::{code, installs};
 
-use record::content::facts::written;
+use record::content::facts::rewrite;
 pub(super) use record::content::facts::{FILE, read};
 
 /// Facts of the module `text` with the new version and, in a selector, only kept targets; also
@@ -36,7 +36,7 @@ pub(super) fn promoted(
             }
         });
     }
-    Some((Changed { text: written(text, &facts)?, changes }, Pruning::of_lines(lines)))
+    Some((Changed { text: rewrite(text, &facts)?, changes }, Pruning::of_lines(lines)))
 }
 
 /// Calls `see` for each text in a value, with the keys that lead to it.

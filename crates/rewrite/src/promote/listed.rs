@@ -20,8 +20,8 @@ pub(super) fn sums<'i>(
         if dist.join(provenance::SUMS).exists() { listed(dist, inputs)? } else { BTreeMap::new() };
     match recorded::statement_faults(dist)?.into_iter().next() {
         None => Ok(sums),
-        Some(StatementFault { file, what, detail }) => {
-            Err(PromoteError::Provenance { path: dist.join(file), what, detail })
+        Some(StatementFault { file, kind, detail }) => {
+            Err(PromoteError::Provenance { path: dist.join(file), what: kind, detail })
         }
     }
 }

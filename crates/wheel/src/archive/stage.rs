@@ -214,7 +214,7 @@ impl Drop for Stage {
 
 fn registered(hidden: &Path, created: &[PathBuf]) -> Registration {
     let (hidden, created) = (hidden.to_owned(), created.to_owned());
-    cleanup::removal(move || {
+    cleanup::register_removal(move || {
         if Journal::is_at(&hidden) {
             return true;
         }

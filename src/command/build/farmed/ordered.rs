@@ -46,7 +46,8 @@ impl<'a> Ordered<'a> {
             } else {
                 Some(stage.place(&path).map_err(|e| environment(with_causes(&e)))?)
             };
-            let output = Output { path: format!("{DEST}/{path}"), place, most: most(distribution) };
+            let output =
+                Output { path: format!("{DEST}/{path}"), place, most: size_limit(distribution) };
             orders.push(shared.order(input, *index, stored, output)?);
             paths.push(path);
         }
@@ -62,13 +63,13 @@ impl<'a> Ordered<'a> {
             return Ok((BTreeMap::new(), Failed::new()));
         }
         let progress = Progress::new(input.plan, self);
-        let made = orders.make(&self.orders, &|number, heard| progress.hear(number, heard));
+        let made = orders.make(&self.orders, &|number, heard| progress.report(number, heard));
         progress.shown.clear();
         let (mut built, mut failed) = (BTreeMap::new(), Failed::new());
         for (number, made) in made.into_iter().enumerate() {
             match made.map(|digests| digests.first().copied()) {
                 Ok(Some(digest)) => {
-                    let took = progress.took(number);
+                    let took = progress.duration(number);
                     _ = built
                         .insert(self.indexes[number], self.built(input.plan, number, digest, took));
                 }
@@ -143,7 +144,7 @@ impl<'a> Ordered<'a> {
 }
 
 /// Uncompressed files with headers and metadata.
-fn most(distribution: &Distribution) -> u64 {
+fn size_limit(distribution: &Distribution) -> u64 {
     const EACH: u64 = 4 << 10;
     const REST: u64 = 16 << 20;
     let size = distribution.size();
@@ -166,7 +167,7 @@ impl<'a> Progress<'a> {
         Self { shown, plan, ordered, times }
     }
 
-    fn hear(&self, number: usize, heard: Heard) {
+    fn report(&self, number: usize, heard: Heard) {
         let distribution = &self.plan.distributions[self.ordered.indexes[number]];
         let (path, bytes) = (self.ordered.paths[number].clone(), distribution.size());
         let mut times = self.times.lock().unwrap_or_else(PoisonError::into_inner);
@@ -186,7 +187,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    fn took(&self, number: usize) -> Duration {
+    fn duration(&self, number: usize) -> Duration {
         self.times.lock().unwrap_or_else(PoisonError::into_inner)[number].1
     }
 }

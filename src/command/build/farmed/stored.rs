@@ -5,14 +5,15 @@ use std::io::{self, Read};
 
 use base::source::{Code, Problem};
 use catalog::{
-    self, ArtifactId, Demands, LockedArchive, Packed, SIDECAR, Taken, archive_names, archive_of,
+    self, ArtifactId, Demands, LockedArchive, Packed, ReadArchive, SIDECAR, archive_names,
+    archive_of,
 };
 use rayon::prelude::*;
 use record::provenance::Contents;
 use remote::{Digest, Input, Node};
 
 use crate::failure::Failure;
-use crate::inputs::artifacts::{self, Asked};
+use crate::inputs::artifacts::{self, ArtifactOptions};
 use crate::inputs::pool;
 
 pub struct Stored {
@@ -56,9 +57,9 @@ impl Stored {
         self
     }
 
-    pub fn archives<'i>(&self, ids: impl Iterator<Item = &'i ArtifactId>) -> Vec<Taken> {
+    pub fn archives<'i>(&self, ids: impl Iterator<Item = &'i ArtifactId>) -> Vec<ReadArchive> {
         let locked = ids.filter_map(|id| self.artifacts.get(id)?.locked.clone());
-        locked.map(|archive| Taken { archive, vouched: true }).collect()
+        locked.map(|locked| ReadArchive { locked, is_verified: true }).collect()
     }
 }
 
@@ -131,17 +132,17 @@ impl ArchiveFacts {
 
 /// Returns artifacts by the checksums of their archives, without reading them.
 pub fn by_checksums(
-    asked: Asked<'_>,
+    options: ArtifactOptions<'_>,
     demands: &Demands,
     needed: &BTreeSet<&ArtifactId>,
 ) -> Result<Stored, Failure> {
-    let archives: Vec<Box<dyn Packed>> = if let Some(run) = artifacts::run(asked)? {
-        let selection = artifacts::select(&run, asked, demands)?;
+    let archives: Vec<Box<dyn Packed>> = if let Some(run) = artifacts::run(options)? {
+        let selection = artifacts::select(&run, options, demands)?;
         artifacts::check(&selection, demands)?;
         let archives = selection.archives(&run.bucket).into_iter();
         archives.map(|archive| Box::new(archive) as Box<dyn Packed>).collect()
     } else {
-        let archives = catalog::archives(artifacts::directory(asked.place)?)?;
+        let archives = catalog::archives(artifacts::directory(options.place)?)?;
         let keys = archives.iter().map(|archive| archive.key()).collect();
         if let Some(problem) = demands.missing("the directory", &keys) {
             return Err(Failure::Problems(problem.into()));
@@ -155,7 +156,7 @@ pub fn by_checksums(
         let artifact = ArchiveFacts::read(packed)?.artifact(demands)?;
         Ok(artifact.map(|artifact| (id, artifact)))
     };
-    let pool = pool(asked.downloads())?;
+    let pool = pool(options.downloads())?;
     let artifacts: Result<Vec<_>, Problem> =
         pool.install(|| archives.par_iter().map(|packed| artifact_of(&**packed)).collect());
     let artifacts = artifacts.map_err(|problem| Failure::Problems(problem.into()))?;

@@ -71,24 +71,24 @@ fn for_each_circle<'o>(steps: &[Step<'o>], mut report: impl FnMut(Circle<'o>)) {
     }
 }
 
-/// Steps that can be in a circle: all but those that lead to no other of them.
+/// Steps that can be in a circle: removes steps that lead to no other step, until each leads to one.
 fn in_circles(steps: &[Step<'_>]) -> Vec<usize> {
     let after = |index: usize| {
         steps[index].indices.iter().flatten().filter(move |target| **target != index)
     };
-    let mut open: Vec<usize> = (0..steps.len()).map(|index| after(index).count()).collect();
+    let mut targets: Vec<usize> = (0..steps.len()).map(|index| after(index).count()).collect();
     let mut from: Vec<Vec<usize>> = vec![Vec::new(); steps.len()];
     for index in 0..steps.len() {
         after(index).for_each(|target| from[*target].push(index));
     }
-    let mut done: Vec<usize> = (0..steps.len()).filter(|index| open[*index] == 0).collect();
-    while let Some(index) = done.pop() {
+    let mut leaves: Vec<usize> = (0..steps.len()).filter(|index| targets[*index] == 0).collect();
+    while let Some(index) = leaves.pop() {
         for before in std::mem::take(&mut from[index]) {
-            open[before] -= 1;
-            done.extend((open[before] == 0).then_some(before));
+            targets[before] -= 1;
+            leaves.extend((targets[before] == 0).then_some(before));
         }
     }
-    (0..steps.len()).filter(|index| open[*index] > 0).collect()
+    (0..steps.len()).filter(|index| targets[*index] > 0).collect()
 }
 
 /// The steps of the shortest way from a package back to it, over packages after it in the file.

@@ -116,7 +116,7 @@ impl Context<'_> {
         most_frequent(prefixes).unwrap_or_default()
     }
 
-    fn usual(
+    fn most_frequent_value(
         &self,
         kind: PackageKind,
         value: impl Fn(&Package) -> Option<String>,
@@ -126,7 +126,7 @@ impl Context<'_> {
     }
 
     fn license(&self, package: &Package) -> String {
-        let usual_license = self.usual(package.kind, license_text);
+        let usual_license = self.most_frequent_value(package.kind, license_text);
         usual_license
             .or_else(|| most_frequent(self.packages.iter().filter_map(license_text)))
             .unwrap_or_else(|| format!("LicenseRef-{}", package.name.value))

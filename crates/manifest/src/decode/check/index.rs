@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 
 pub(super) fn check(faults: &Faults, package: &Package, packages: &[Package]) {
     for index in &package.indexes {
-        if let Some(problem) = several(package, index) {
+        if let Some(problem) = split_selector(package, index) {
             faults.report(problem);
         }
         for rule in &index.requires {
@@ -23,7 +23,7 @@ pub(super) fn check(faults: &Faults, package: &Package, packages: &[Package]) {
     }
 }
 
-fn several(package: &Package, index: &IndexRule) -> Option<Problem> {
+fn split_selector(package: &Package, index: &IndexRule) -> Option<Problem> {
     let applies = |target: &Target| index.when.holds(*target);
     let mut built = Target::ALL
         .into_iter()

@@ -50,7 +50,7 @@ fn occupied_name(name: &Spanned<PackageName>, (package, declared): Owner<'_>) ->
         format!("package `{package}` also makes a distribution `{}`", name.value),
     )
     .label(&name.place, "declared here")
-    .label(&declared.name.place, way(declared))
+    .label(&declared.name.place, declaration(declared))
     .help("give one of them another name")
     .of_fact(name.as_str())
 }
@@ -71,14 +71,14 @@ fn clash(noun: &str, name: &str, first: Owner<'_>, second: Owner<'_>) -> Problem
         Code::CollidingNames,
         format!("packages `{}` and `{}` both make the {noun} `{name}`", first.0, second.0),
     )
-    .label(&second.1.name.place, way(second.1))
-    .label(&first.1.name.place, way(first.1))
+    .label(&second.1.name.place, declaration(second.1))
+    .label(&first.1.name.place, declaration(first.1))
     .help("give one of them another name")
     .of_fact(format!("{} {}", first.0, second.0))
     .into()
 }
 
-fn way(declared: &Distribution) -> &'static str {
+fn declaration(declared: &Distribution) -> &'static str {
     if declared.name.has_placeholder() { "for a target of families.kdl" } else { "declared here" }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::OnceLock;
 
-use super::{Closure, InArtifact, LoadedFile, Lost, Need, Resolved};
+use super::{Closure, InArtifact, LoadedFile, Need, Resolved, Unusable};
 use crate::resolve::sources::Sources;
 use crate::{Distribution, Member, Step};
 use base::names::RelPath;
@@ -132,7 +132,7 @@ impl<'a> Closure<'a> {
                 let artifacts =
                     self.imports.artifacts.get_or_init(|| self.imports.in_artifacts(self.catalog));
                 let artifacts = artifacts.get(&library.to_ascii_lowercase()).cloned();
-                Lost {
+                Unusable {
                     shipped: same_target.iter().map(|one| self.dll(*one)).collect(),
                     artifacts: artifacts.unwrap_or_default(),
                     in_the_way: first_dll(&foreign).filter(|_| same_target.is_empty()),

@@ -131,7 +131,7 @@ pub(super) fn unresolved(manifest: &Manifest, group: &Group<'_>) -> Option<Probl
             format!(
                 "{needs} `{library}`, which no {}package ships; {}",
                 if shipped.is_empty() { "" } else { "runtime " },
-                having(artifacts)
+                in_artifacts(artifacts)
             ),
         )
         .help(take_it(&group.files, other))
@@ -154,7 +154,7 @@ fn is_devel(manifest: &Manifest, file: &LoadedFile<'_>) -> bool {
     package.is_some_and(|package| package.kind == PackageKind::Devel)
 }
 
-fn having(artifacts: &[InArtifact<'_>]) -> String {
+fn in_artifacts(artifacts: &[InArtifact<'_>]) -> String {
     let elsewhere = artifacts.first().is_some_and(|a| a.other_target);
     let holders = artifacts.iter().filter(|a| a.other_target == elsewhere);
     let names: Vec<String> =
@@ -226,7 +226,7 @@ fn owner<'m>(manifest: &'m Manifest, distribution: &'m Distribution) -> &'m Pack
 }
 
 /// `everywhere`: every wheel of the other package has it.
-pub(super) fn luck(
+pub(super) fn lucky_library(
     manifest: &Manifest,
     group: &Group<'_>,
     library: &LoadedFile<'_>,
@@ -323,7 +323,7 @@ mod tests {
                     other_target: a.id.family.as_str() == "gfx1100",
                 })
                 .collect();
-            assert_eq!(having(&all), expected, "{names}");
+            assert_eq!(in_artifacts(&all), expected, "{names}");
         }
     }
 }

@@ -195,7 +195,7 @@ impl<'a> Report<'_, 'a> {
         match (cause, &group.need.resolved) {
             (Cause::Devel, _) => Some(messages::devel(group)),
             (Cause::Package { in_every_wheel, .. }, Resolved::Luck(library)) => {
-                messages::luck(manifest, group, library, in_every_wheel)
+                messages::lucky_library(manifest, group, library, in_every_wheel)
             }
             (_, Resolved::ThroughLoader { .. }) => messages::through_loader(manifest, group),
             (_, Resolved::Unresolved { .. }) => messages::unresolved(manifest, group),

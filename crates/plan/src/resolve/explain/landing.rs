@@ -7,7 +7,7 @@ use crate::title;
 use crate::{Distribution, Member, Plan, Step};
 use base::names::RelPath;
 use binary::elf::ElfFacts;
-use catalog::{Catalog, Origin};
+use catalog::{Catalog, SourcePath};
 
 pub(super) type Planned<'p> = HashMap<(&'p str, Option<&'p str>), &'p Distribution>;
 
@@ -83,7 +83,7 @@ fn installed<'m>(distribution: &Distribution, member: &'m Member) -> &'m str {
     below.unwrap_or(path)
 }
 
-fn elf(catalog: &Catalog, origin: &Origin) -> Option<ElfFacts> {
+fn elf(catalog: &Catalog, origin: &SourcePath) -> Option<ElfFacts> {
     let artifact = catalog.artifacts.iter().find(|a| a.id == origin.artifact)?;
     artifact.entries.iter().find(|e| e.path == origin.path && e.base == origin.base)?.elf().cloned()
 }

@@ -86,7 +86,7 @@ impl<'a> SelectionTrace<'a> for Trace {
         self.on_match(artifact, rule_match);
     }
 
-    fn settle(&mut self, candidates: &[Selected<'a>], first: &Selected<'a>, why: Why) {
+    fn choose(&mut self, candidates: &[Selected<'a>], first: &Selected<'a>, why: Why) {
         let losers = candidates.iter().filter(|c| !std::ptr::eq(c.item.entry, first.item.entry));
         let why = match why {
             Why::Alone => Reason::Alone,

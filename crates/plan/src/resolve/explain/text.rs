@@ -17,9 +17,9 @@ use catalog::{EntryKind, FileType};
 pub fn explanation_text(explanation: &Explanation, verbose: bool) -> String {
     let mut text = format!("{}\n", explanation.path);
     for found in shown(&explanation.found, verbose, FOUND_SHOWN) {
-        have(found, verbose, &mut text);
+        write_artifact(found, verbose, &mut text);
     }
-    more(explanation.found.len(), verbose, FOUND_SHOWN, "artifact", &mut text);
+    write_more(explanation.found.len(), verbose, FOUND_SHOWN, "artifact", &mut text);
     if explanation.found.is_empty() {
         text.push_str("  no artifact has it\n");
     }
@@ -41,7 +41,7 @@ fn shown<T>(items: &[T], verbose: bool, most: usize) -> &[T] {
     if verbose || items.len() <= most + 1 { items } else { &items[..most] }
 }
 
-fn more(count: usize, verbose: bool, most: usize, what: &str, text: &mut String) {
+fn write_more(count: usize, verbose: bool, most: usize, what: &str, text: &mut String) {
     if !verbose && count > most + 1 {
         let _ = writeln!(text, "  and {}; -v lists all", counted_more(count - most, what));
     }
@@ -60,7 +60,7 @@ fn counted_more(count: usize, what: &str) -> String {
     counted(count, &format!("more {what}"))
 }
 
-fn have(found: &FoundArtifact, verbose: bool, text: &mut String) {
+fn write_artifact(found: &FoundArtifact, verbose: bool, text: &mut String) {
     let _ = writeln!(text, "  in {}: {}, in {}", found.artifact, kind(found), found.entry.base);
     if let Some(facts) = found.entry.elf() {
         let _ = writeln!(text, "     {}", elf(facts));
@@ -168,7 +168,7 @@ fn in_mode(
     for problem in shown(&mode.problems, verbose, 1) {
         let _ = writeln!(text, "  cannot be built: {problem}");
     }
-    more(mode.problems.len(), verbose, 1, "problem", text);
+    write_more(mode.problems.len(), verbose, 1, "problem", text);
     let (saying, silent): (Vec<_>, Vec<_>) =
         mode.distributions.iter().partition(|d| d.says_something());
     let elf_known = explanation.found.iter().any(|f| f.entry.elf().is_some());
@@ -289,24 +289,24 @@ fn rule_lines(label: &str, rules: &[&MatchedRule], verbose: bool) -> String {
     let mut lines: Vec<(String, String, Vec<String>)> = Vec::new();
     for matched in rules {
         let Some(rule) = &matched.rule else {
-            lines.push((String::new(), says(matched, verbose), Vec::new()));
+            lines.push((String::new(), rule_text(matched, verbose), Vec::new()));
             continue;
         };
         let (place, quoted) = (rule.place.clone(), rule.text.clone());
         match lines.iter_mut().find(|(p, q, _)| !verbose && *p == place && *q == quoted) {
-            Some((_, _, said)) if said.contains(&says(matched, verbose)) => {}
-            Some((_, _, said)) => said.push(says(matched, verbose)),
-            None => lines.push((place, quoted, vec![says(matched, verbose)])),
+            Some((_, _, texts)) if texts.contains(&rule_text(matched, verbose)) => {}
+            Some((_, _, texts)) => texts.push(rule_text(matched, verbose)),
+            None => lines.push((place, quoted, vec![rule_text(matched, verbose)])),
         }
     }
     let place_width = lines.iter().map(|(place, _, _)| place.len()).max().unwrap_or(0);
     let width = lines.iter().map(|(_, quoted, _)| quoted.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
-    for (index, (place, quoted, said)) in shown(&lines, verbose, RULES_SHOWN).iter().enumerate() {
+    for (index, (place, quoted, texts)) in shown(&lines, verbose, RULES_SHOWN).iter().enumerate() {
         let label = if index == 0 { label } else { "" };
         labelled(
             label,
-            format!("{place:<place_width$}  {quoted:<width$}  {}", summed(said)).trim_end(),
+            format!("{place:<place_width$}  {quoted:<width$}  {}", summed(texts)).trim_end(),
             &mut text,
         );
     }
@@ -329,7 +329,7 @@ fn summed(phrases: &[String]) -> String {
     }
 }
 
-fn says(matched: &MatchedRule, verbose: bool) -> String {
+fn rule_text(matched: &MatchedRule, verbose: bool) -> String {
     let id = matched.artifact.as_ref().map(ToString::to_string).unwrap_or_default();
     match &matched.says {
         Says::Takes => format!("takes {id}"),
@@ -407,7 +407,7 @@ fn needs(landing: &Landing, verbose: bool, text: &mut String) {
     let (system, others): (Vec<_>, Vec<_>) = landing.needs.iter().partition(of_system);
     let mut table = Table::new([Column::left()]);
     for needed in others {
-        table.row([needed.library.clone(), whereabouts(needed)]);
+        table.row([needed.library.clone(), place_text(needed)]);
     }
     let mut lines: Vec<String> = table.to_string().lines().map(str::to_owned).collect();
     if !system.is_empty() {
@@ -419,7 +419,7 @@ fn needs(landing: &Landing, verbose: bool, text: &mut String) {
     }
 }
 
-fn whereabouts(needed: &Needed) -> String {
+fn place_text(needed: &Needed) -> String {
     let place = |at: &At| format!("{} of {}", at.path, at.distribution);
     let places = |list: &[At]| list.iter().map(place).collect::<Vec<_>>().join(", ");
     let text = match &needed.found {
@@ -470,7 +470,7 @@ pub fn matches_text(matches: &[Match], verbose: bool) -> String {
     }
     text += &table.to_string();
     let _ = writeln!(text, "{}", counted(matches.len(), "path"));
-    more(matches.len(), verbose, MATCHES_SHOWN, "path", &mut text);
+    write_more(matches.len(), verbose, MATCHES_SHOWN, "path", &mut text);
     text
 }
 

@@ -11,13 +11,13 @@ use crate::resolve::sources::Sources;
 use crate::resolve::unowned::{self, Causes, Left, Leftover, Ownership};
 use crate::resolve::{
     apart_code, check, closure, compression, execstack, limits, misplaced, misspelled, oversize,
-    ownership, parted, platform, programs, repeated, set, shards, source_build, taken_and_dropped,
-    too_wide, unused_rules, windows,
+    ownership, parted, partial_artifacts, platform, programs, repeated, set, source_build,
+    taken_and_dropped, too_wide, unused_rules, windows,
 };
 use crate::{Distribution, Dropped, FORMAT, Note, Plan, Unowned};
 use base::source::{Code, Problem, Problems};
 use base::version::Version;
-use catalog::Origin;
+use catalog::SourcePath;
 
 type Made<'a> = (ResolvedDist<'a>, Distribution);
 
@@ -46,7 +46,7 @@ const OF_RULES: [Check; 5] = [
     |it| execstack::check(it.made, it.sources),
     |it| {
         let Resolver { manifest, catalog, targets, .. } = it.resolver;
-        let entries = apart_code::Entries { taken: it.selected, run: it.run };
+        let entries = apart_code::Entries { selected: it.selected, run: it.run };
         apart_code::check(manifest, catalog, targets, it.filled, &entries)
     },
     |it| too_wide::check(it.resolver.manifest, it.resolver.catalog, it.filled),
@@ -61,8 +61,8 @@ const OF_RULES: [Check; 5] = [
 ];
 
 const OF_LINES: [Check; 2] = [
-    |it| unused_rules::elsewhere(it.resolver.manifest, it.resolver.catalog),
-    |it| shards::check(it.resolver.manifest, it.resolver.catalog, it.resolver.dists),
+    |it| unused_rules::check_without_package(it.resolver.manifest, it.resolver.catalog),
+    |it| partial_artifacts::check(it.resolver.manifest, it.resolver.catalog, it.resolver.dists),
 ];
 
 impl Packages<'_, '_> {
@@ -210,7 +210,7 @@ impl<'a> Resolver<'a> {
         let mut distributions: Vec<_> = requested.map(|(_, distribution)| distribution).collect();
         for distribution in &mut distributions {
             distribution.compressed_otherwise =
-                compression::otherwise(self.manifest, self.request, distribution);
+                compression::other_levels(self.manifest, self.request, distribution);
         }
         distributions
     }
@@ -228,7 +228,7 @@ impl<'a> Resolver<'a> {
         problems.extend(taken_and_dropped::check(manifest, catalog, self.dists, packages.selected));
         // Shipped even if no package takes them.
         let texts = packages.distributions().flat_map(|it| &it.licenses);
-        let texts: HashSet<&Origin> = texts.filter_map(|text| text.step.source()).collect();
+        let texts: HashSet<&SourcePath> = texts.filter_map(|text| text.step.source()).collect();
         unowned.retain(|left| !texts.contains(&left.item.origin()));
         // An error of unowned files explains the line; a warning of allowed ones does not.
         let errors = unowned.iter().filter(|left| !self.allows(left));

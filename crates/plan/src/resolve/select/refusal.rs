@@ -15,7 +15,7 @@ pub(in crate::resolve) enum Refusal<'a> {
 }
 
 impl<'a> Refusal<'a> {
-    pub fn does(self) -> &'static str {
+    pub fn verb(self) -> &'static str {
         match self {
             Self::WithoutArtifact(_) | Self::WithoutComponent(_) => "leaves out",
             Self::Excluded(_) => "excludes",

@@ -126,7 +126,7 @@ struct Decisions(Vec<String>);
 impl<'a> SelectionTrace<'a> for Decisions {
     fn on_match(&mut self, _: &'a ArtifactId, _: RuleMatch<'a>) {}
 
-    fn settle(&mut self, _: &[Selected<'a>], first: &Selected<'a>, why: Why) {
+    fn choose(&mut self, _: &[Selected<'a>], first: &Selected<'a>, why: Why) {
         self.0.push(format!("{} {why:?}", first.item.artifact.id));
     }
 }

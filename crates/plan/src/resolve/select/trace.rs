@@ -38,5 +38,5 @@ pub(in crate::resolve) trait SelectionTrace<'a> {
 
     fn keep(&mut self, _artifact: &'a ArtifactId) {}
 
-    fn settle(&mut self, _candidates: &[Selected<'a>], _first: &Selected<'a>, _why: Why) {}
+    fn choose(&mut self, _candidates: &[Selected<'a>], _first: &Selected<'a>, _why: Why) {}
 }

@@ -7,7 +7,7 @@ use base::version::Version;
 use manifest::PackageKind;
 
 /// Returns the tree with the requirements that install it, if the set has a devel package and a selector.
-pub(super) fn of(all: &[ResolvedDist<'_>], version: &Version) -> Option<DevelTree> {
+pub(super) fn devel_tree(all: &[ResolvedDist<'_>], version: &Version) -> Option<DevelTree> {
     let devel = all.iter().find(|i| i.package.kind == PackageKind::Devel)?;
     let shares_tree = |i: &&ResolvedDist<'_>| {
         i.directory == devel.directory || i.package.kind == PackageKind::Runtime

@@ -4,8 +4,8 @@ use base::names::PackageName;
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::{Libraries, Manifest, Selection, SourceProject};
 
-/// Value of the project's variable: `*`, or the selected libraries with those that they import. A
-/// `^…` selection stays as it is while the checkout's libraries are unknown.
+/// Value of the project's variable: `*`, or the selected libraries and the libraries that they import.
+/// Without the checkout, its libraries are unknown, so that a `^…` selection stays as written.
 pub(super) fn selected_libraries(
     context: &Context<'_>,
     project: &SourceProject,
@@ -14,7 +14,7 @@ pub(super) fn selected_libraries(
 ) -> String {
     let name = &project.name.value;
     // The last --libs of a project counts.
-    let requested = context.request.libraries.iter().rev().find(|(other, _)| other == name);
+    let requested = context.request.libraries.iter().rev().find(|(project, _)| project == name);
     let selection =
         requested.map_or_else(|| libraries.selection.clone(), |(_, list)| Selection::parse(list));
     if selection.names == ["*"] && !selection.without {
@@ -23,14 +23,14 @@ pub(super) fn selected_libraries(
     let mut chosen = match context.sources.libraries.get(name) {
         None if selection.without => return selection.to_string(),
         None => selection.names.clone(),
-        Some(known) => match selection.among(known) {
+        Some(available) => match selection.among(available) {
             Ok(chosen) if !chosen.is_empty() => chosen,
             result => {
                 let label = match requested {
                     Some(_) => "--libs overrides this line",
                     None => "selected here",
                 };
-                let problem = selection_problem(&selection, name, known, result.err());
+                let problem = selection_problem(&selection, name, available, result.err());
                 resolved.problems.push(problem.label(&libraries.variable.place, label));
                 return selection.to_string();
             }
@@ -47,22 +47,22 @@ pub(super) fn selected_libraries(
 fn selection_problem(
     selection: &Selection,
     name: &PackageName,
-    known: &[String],
+    available: &[String],
     unknown: Option<String>,
 ) -> Problem {
-    let choices = format!("its checkout has {}", known.join(", "));
+    let choices = format!("its checkout has {}", available.join(", "));
     let Some(unknown) = unknown else {
         let text = format!("`{selection}` selects no library of `{name}`");
         return Problem::error(Code::InvalidText, text).help(choices);
     };
-    let near = nearest(&unknown, known.iter().map(String::as_str));
+    let near = nearest(&unknown, available.iter().map(String::as_str));
     let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
     let text = format!("`{name}` has no library `{unknown}`");
     Problem::error(Code::InvalidText, text).help(format!("{near}{choices}"))
 }
 
-/// Problems of --libs for projects that have no libraries to select.
-pub(super) fn projects_without_bindings(manifest: &Manifest, request: &Request) -> Problems {
+/// Reports --libs of projects that do not exist, or have no libraries to select.
+pub(super) fn check_requested(manifest: &Manifest, request: &Request) -> Problems {
     let names = manifest.python.projects.iter().filter(|project| project.libraries.is_some());
     let names: Vec<&str> = names.map(|project| project.name.as_str()).collect();
     let mut problems = Problems::new();

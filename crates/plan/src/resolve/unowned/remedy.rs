@@ -96,13 +96,14 @@ fn drop_lines(group: &Group<'_>, manifest: &Manifest) -> Vec<String> {
         let artifact = artifacts.first().copied().filter(|_| artifacts.len() == 1);
         return vec![drop_line(&glob, artifact, component)];
     }
-    let lines = group.artifacts().into_iter().flat_map(|name| whole(group, manifest, name));
+    let lines =
+        group.artifacts().into_iter().flat_map(|name| lines_for_artifact(group, manifest, name));
     lines.take(LINES).collect()
 }
 
 /// Returns lines for an artifact, without parts that an `artifact` line names: these cannot be
 /// dropped whole.
-fn whole(group: &Group<'_>, manifest: &Manifest, name: &ArtifactName) -> Vec<String> {
+fn lines_for_artifact(group: &Group<'_>, manifest: &Manifest, name: &ArtifactName) -> Vec<String> {
     let rules = manifest.packages.values().flat_map(|package| &package.artifacts);
     let named: Vec<&ArtifactRule> = rules.filter(|rule| *rule.name == *name).collect();
     let items = || group.items.iter().filter(|item| item.artifact.id.name == *name);

@@ -163,13 +163,13 @@ fn subject(group: &Group<'_>, shippers: &BTreeMap<&ArtifactName, &PackageName>) 
     let kind = if families.is_empty() {
         String::new()
     } else {
-        format!(" with device code for {}", some(families.iter().copied()))
+        format!(" with device code for {}", first_names(families.iter().copied()))
     };
     let noun = match artifacts.len() {
         1 => "artifact",
         _ => "artifacts",
     };
-    let names = some(artifacts.iter().map(|name| name.as_str()));
+    let names = first_names(artifacts.iter().map(|name| name.as_str()));
     let owners: BTreeSet<&str> =
         artifacts.iter().filter_map(|name| shippers.get(*name)).map(|p| p.as_str()).collect();
     let whose = match owners.first() {
@@ -185,7 +185,7 @@ fn subject(group: &Group<'_>, shippers: &BTreeMap<&ArtifactName, &PackageName>) 
     format!("{files} ({}){kind} of {noun} {names}{whose}", human_size(group.size()))
 }
 
-fn some<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
+fn first_names<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     let count = names.len();
     let shown: Vec<String> = names.take(NAMES).map(|name| format!("`{name}`")).collect();
     match count.saturating_sub(NAMES) {

@@ -71,17 +71,17 @@ impl Statement {
     pub fn difference(&self, other: &Self) -> Option<Difference> {
         let (ours, theirs) = (&self.predicate.build_definition, &other.predicate.build_definition);
         if ours.build_type != theirs.build_type {
-            let command = |of: &str| format!("`{}`", command(of));
-            let (one, other) = (command(&ours.build_type), command(&theirs.build_type));
-            return Some(Difference::new(Part::Command, "the command", one, other));
+            let command = |build_type: &str| format!("`{}`", command(build_type));
+            let (ours, theirs) = (command(&ours.build_type), command(&theirs.build_type));
+            return Some(Difference::new(Part::Command, "the command", ours, theirs));
         }
         let decided = |part| {
             let is_of = |name: &str| (name == PLAN) == (part == Part::Plan);
             differing(part, &ours.internal_parameters, &theirs.internal_parameters, is_of)
         };
-        let found = decided(Part::Decision);
-        if found.is_some() || ours.build_type != BUILD_TYPE {
-            return found;
+        let difference = decided(Part::Decision);
+        if difference.is_some() || ours.build_type != BUILD_TYPE {
+            return difference;
         }
         self.other_options(other)
             .or_else(|| self.other_manifest(other))
@@ -114,13 +114,13 @@ impl Statement {
     /// Compares by order, not by name: the directory may have another name on another machine.
     fn other_manifest(&self, other: &Self) -> Option<Difference> {
         let mut files = [self, other].map(|statement| {
-            let all = statement.predicate.build_definition.resolved_dependencies.iter();
-            all.filter(|descriptor| descriptor.is_manifest())
+            let inputs = statement.predicate.build_definition.resolved_dependencies.iter();
+            inputs.filter(|descriptor| descriptor.is_manifest())
         });
         loop {
             let (ours, theirs) = (files[0].next(), files[1].next());
             let file = ours.or(theirs)?;
-            let digest = |descriptor: Option<&Descriptor>| descriptor.map(|it| it.digest.clone());
+            let digest = |file: Option<&Descriptor>| file.map(|file| file.digest.clone());
             if digest(ours) != digest(theirs) {
                 let value = |file: Option<&Descriptor>| {
                     file.map_or_else(|| "not there".to_owned(), |file| file.digest.short())
@@ -132,7 +132,7 @@ impl Statement {
     }
 
     fn other_program(&self, other: &Self) -> Option<Difference> {
-        let versions = |of: &Self| of.predicate.run_details.builder.version.clone();
+        let versions = |statement: &Self| statement.predicate.run_details.builder.version.clone();
         let (ours, theirs) = (versions(self), versions(other));
         (ours != theirs).then(|| {
             Difference::new(Part::Program, "rockpack", ours.to_string(), theirs.to_string())
@@ -150,10 +150,10 @@ fn command(build_type: &str) -> &'static str {
 }
 
 fn other_artifacts(ours: &[Descriptor], theirs: &[Descriptor]) -> Option<Difference> {
-    let known: BTreeMap<&str, &Descriptor> = ours.iter().map(|it| (&*it.name, it)).collect();
-    let compared = |it: &&Descriptor| it.name != ARTIFACTS && !it.is_manifest();
-    theirs.iter().filter(compared).find_map(|theirs| {
-        let ours = known.get(&*theirs.name)?;
+    let ours: BTreeMap<&str, &Descriptor> = ours.iter().map(|it| (&*it.name, it)).collect();
+    let is_compared = |it: &&Descriptor| it.name != ARTIFACTS && !it.is_manifest();
+    theirs.iter().filter(is_compared).find_map(|theirs| {
+        let ours = ours.get(&*theirs.name)?;
         if ours.digest == theirs.digest && ours.covers() == theirs.covers() {
             return None;
         }
@@ -173,7 +173,7 @@ fn differing(
 ) -> Option<Difference> {
     let mut names = ours.keys().chain(theirs.keys()).filter(|name| is_of(name));
     let name = names.find(|name| ours.get(*name) != theirs.get(*name))?;
-    let value = |of: &Map<String, Value>| shown(part, of.get(name));
+    let value = |parameters: &Map<String, Value>| shown(part, parameters.get(name));
     Some(Difference::new(part, name, value(ours), value(theirs)))
 }
 
@@ -182,7 +182,7 @@ fn shown(part: Part, value: Option<&Value>) -> String {
         None => "not given".to_owned(),
         Some(Value::String(digest)) if part == Part::Plan => short(digest),
         Some(Value::String(text)) => format!("`{text}`"),
-        Some(other) => format!("`{other}`"),
+        Some(value) => format!("`{value}`"),
     }
 }
 

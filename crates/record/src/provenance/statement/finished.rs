@@ -1,7 +1,7 @@
 use serde_json::{Map, Value};
 
 use super::{BuildDefinition, Descriptor, Digest, RunDetails, Statement};
-use crate::provenance::{FILES_TYPE, Made, Package, in_order};
+use crate::provenance::{FILES_TYPE, FilesOrigin, Package, sorted};
 
 /// Parameter with the commit.
 const SOURCE_COMMIT: &str = "source-commit";
@@ -10,8 +10,8 @@ const SOURCE: &str = "source";
 
 impl Statement {
     /// Statement of files built from a commit.
-    pub fn of_files(made: &Made, files: &[Package<'_>]) -> Self {
-        let commit = made.of.as_str();
+    pub fn of_files(origin: &FilesOrigin, files: &[Package<'_>]) -> Self {
+        let commit = origin.commit.as_str();
         let parameters = [(SOURCE_COMMIT.to_owned(), Value::from(commit))];
         let source = Descriptor {
             name: SOURCE.to_owned(),
@@ -26,7 +26,7 @@ impl Statement {
             internal_parameters: Map::new(),
             resolved_dependencies: vec![source],
         };
-        let run = RunDetails::by(&made.run);
-        Self::told(in_order(files), definition, run)
+        let run = RunDetails::new(&origin.run);
+        Self::from_parts(sorted(files), definition, run)
     }
 }

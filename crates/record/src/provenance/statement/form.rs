@@ -9,18 +9,20 @@ use crate::provenance::BuilderId;
 const VERSION: &str = "version";
 
 impl Statement {
-    /// Returns the first field that rockpack does not write so.
+    /// Describes the first field with a value that rockpack never writes; `None` without one.
     pub(crate) fn malformed(&self) -> Option<String> {
         let definition = &self.predicate.build_definition;
         let run = &self.predicate.run_details;
         let inside = |key| definition.internal_parameters.get(key);
-        let is = |key, valid: fn(&str) -> bool| {
+        let has_valid = |key, valid: fn(&str) -> bool| {
             inside(key).is_none_or(|value| value.as_str().is_some_and(valid))
         };
         self.malformed_subject()
             .or_else(|| definition.resolved_dependencies.iter().find_map(malformed_input))
-            .or_else(|| (!is(VERSION, is_version)).then(|| "its version is no version".to_owned()))
-            .or_else(|| (!is(PLAN, is_sha256)).then(|| "its plan is no SHA-256".to_owned()))
+            .or_else(|| {
+                (!has_valid(VERSION, is_version)).then(|| "its version is no version".to_owned())
+            })
+            .or_else(|| (!has_valid(PLAN, is_sha256)).then(|| "its plan is no SHA-256".to_owned()))
             .or_else(|| {
                 let id = &run.builder.id;
                 let valid =

@@ -1,7 +1,7 @@
 use serde_json::{Map, Value};
 
 use super::{BuildDefinition, Descriptor, RunDetails, Statement};
-use crate::provenance::{PROMOTION_TYPE, Package, Run, in_order};
+use crate::provenance::{PROMOTION_TYPE, Package, Run, sorted};
 use base::version::Version;
 
 /// Options and inputs of `rockpack wheel promote`.
@@ -23,7 +23,7 @@ impl Statement {
     /// Statement of packages from `rockpack wheel promote`.
     pub fn of_promotion(promoted: &Promoted<'_>, packages: &[Package<'_>]) -> Self {
         let keep = promoted.keep_targets;
-        let asked = [
+        let options = [
             Some(("to", Value::from(promoted.to.as_str()))),
             (!keep.is_empty()).then(|| ("keep-targets", Value::from(keep))),
         ];
@@ -33,13 +33,13 @@ impl Statement {
         let inputs = promoted.inputs.iter();
         let definition = BuildDefinition {
             build_type: PROMOTION_TYPE.to_owned(),
-            external_parameters: asked.into_iter().flatten().map(named).collect(),
+            external_parameters: options.into_iter().flatten().map(named).collect(),
             internal_parameters: Map::from_iter(decided.map(named)),
             resolved_dependencies: inputs
                 .map(|(name, sha256)| Descriptor::text(&format!("from/{name}"), sha256.clone()))
                 .collect(),
         };
-        let run = RunDetails::by(&promoted.run);
-        Self::told(in_order(packages), definition, run)
+        let run = RunDetails::new(&promoted.run);
+        Self::from_parts(sorted(packages), definition, run)
     }
 }

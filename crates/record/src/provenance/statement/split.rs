@@ -1,7 +1,7 @@
 use serde_json::{Map, Value};
 
 use super::{BuildDefinition, Descriptor, RunDetails, Statement};
-use crate::provenance::{Package, Run, SPLIT_TYPE, in_order};
+use crate::provenance::{Package, Run, SPLIT_TYPE, sorted};
 use base::version::Version;
 
 /// Options and inputs of `rockpack wheel split`.
@@ -18,18 +18,18 @@ pub struct SplitInto<'a> {
 impl Statement {
     /// Statement of wheels from `rockpack wheel split`.
     pub fn of_split(split: &SplitInto<'_>, packages: &[Package<'_>]) -> Self {
-        let asked =
+        let option =
             split.version.map(|version| ("version".to_owned(), Value::from(version.as_str())));
         let inputs = split.inputs.iter();
         let definition = BuildDefinition {
             build_type: SPLIT_TYPE.to_owned(),
-            external_parameters: asked.into_iter().collect(),
+            external_parameters: option.into_iter().collect(),
             internal_parameters: Map::new(),
             resolved_dependencies: inputs
                 .map(|(name, sha256)| Descriptor::text(&format!("from/{name}"), sha256.clone()))
                 .collect(),
         };
-        let run = RunDetails::by(&split.run);
-        Self::told(in_order(packages), definition, run)
+        let run = RunDetails::new(&split.run);
+        Self::from_parts(sorted(packages), definition, run)
     }
 }

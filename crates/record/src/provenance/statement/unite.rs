@@ -12,11 +12,11 @@ impl Statement {
     pub fn restricted(mut self, stays: impl Fn(&str, &str) -> bool) -> Self {
         self.subject.retain(|subject| stays(&subject.name, &subject.digest.sha256));
         let file = |subject: &Subject| subject.name.rsplit('/').next().and_then(distribution_of);
-        let left: BTreeSet<String> = self.subject.iter().filter_map(file).collect();
+        let packages: BTreeSet<String> = self.subject.iter().filter_map(file).collect();
         // Inputs of a project are removed with its packages.
         let inputs = &mut self.predicate.build_definition.resolved_dependencies;
         inputs.retain(|input| {
-            input.packages().is_none_or(|names| names.iter().any(|name| left.contains(*name)))
+            input.packages().is_none_or(|names| names.iter().any(|name| packages.contains(*name)))
         });
         self
     }
@@ -29,7 +29,7 @@ impl Statement {
         }
         let theirs = other.predicate.build_definition;
         let ours = &mut self.predicate.build_definition;
-        let only = both_only(
+        let only = united_only(
             ours.external_parameters.remove(ONLY),
             theirs.external_parameters.get(ONLY).cloned(),
         );
@@ -45,25 +45,28 @@ impl Statement {
     }
 
     fn contradicts(&self, other: &Self) -> bool {
-        let (ours, theirs) = (&self.predicate.build_definition, &other.predicate.build_definition);
-        let digests: BTreeMap<&str, &Digest> =
-            ours.resolved_dependencies.iter().map(|found| (&*found.name, &found.digest)).collect();
-        let mut others = theirs.resolved_dependencies.iter().filter(|d| d.name != ARTIFACTS);
-        let mut other_content = || {
-            others.any(|found| {
-                digests.get(&*found.name).is_some_and(|own| **own != found.digest)
-                    || ours.resolved_dependencies.iter().any(|own| differs(own, found))
+        let definitions = (&self.predicate.build_definition, &other.predicate.build_definition);
+        let (ours, theirs) =
+            (&definitions.0.resolved_dependencies, &definitions.1.resolved_dependencies);
+        let our_digests: BTreeMap<&str, &Digest> =
+            ours.iter().map(|our| (&*our.name, &our.digest)).collect();
+        let mut theirs = theirs.iter().filter(|their| their.name != ARTIFACTS);
+        let mut has_other_input = || {
+            theirs.any(|their| {
+                our_digests.get(&*their.name).is_some_and(|digest| **digest != their.digest)
+                    || ours.iter().any(|our| is_other_project_build(our, their))
             })
         };
         self.difference(other).is_some()
             || self.other_options(other).is_some()
             || self.predicate.run_details != other.predicate.run_details
-            || other_content()
+            || has_other_input()
     }
 }
 
-/// Builds of one commit can use different tools or variables.
-fn differs(ours: &Descriptor, theirs: &Descriptor) -> bool {
+/// Returns whether these are builds of one project with different inputs. The digests do not show
+/// it, because builds of one commit can use different tools or variables.
+fn is_other_project_build(ours: &Descriptor, theirs: &Descriptor) -> bool {
     let plain = |descriptor: &Descriptor| {
         let mut plain = descriptor.clone();
         plain.annotations.remove(PACKAGES);
@@ -72,21 +75,22 @@ fn differs(ours: &Descriptor, theirs: &Descriptor) -> bool {
     ours.name == theirs.name && ours.packages().is_some() && plain(ours) != plain(theirs)
 }
 
-fn add(all: &mut Vec<Descriptor>, new: Descriptor) {
-    let same = |own: &&mut Descriptor| own.name == new.name && own.packages().is_some();
-    let Some(own) = all.iter_mut().find(same) else {
-        if !all.contains(&new) {
-            all.push(new);
+fn add(inputs: &mut Vec<Descriptor>, new: Descriptor) {
+    let is_same = |input: &&mut Descriptor| input.name == new.name && input.packages().is_some();
+    let Some(input) = inputs.iter_mut().find(is_same) else {
+        if !inputs.contains(&new) {
+            inputs.push(new);
         }
         return;
     };
-    let both = own.packages().into_iter().chain(new.packages()).flatten();
-    let both: BTreeSet<String> = both.map(str::to_owned).collect();
-    own.annotations.insert(PACKAGES.to_owned(), both.into_iter().collect());
+    let packages = input.packages().into_iter().chain(new.packages()).flatten();
+    let packages: BTreeSet<String> = packages.map(str::to_owned).collect();
+    input.annotations.insert(PACKAGES.to_owned(), packages.into_iter().collect());
 }
 
-/// A complete build makes the union complete.
-fn both_only(ours: Option<Value>, theirs: Option<Value>) -> Option<Value> {
+/// Unites the packages that both builds are limited to. `None`, no limit, if one build is complete:
+/// then the union is complete.
+fn united_only(ours: Option<Value>, theirs: Option<Value>) -> Option<Value> {
     let (Some(Value::Array(mut ours)), Some(Value::Array(theirs))) = (ours, theirs) else {
         return None;
     };

@@ -8,7 +8,7 @@ use super::super::contents::{File, Package};
 use super::offered::{Offered, required};
 use super::{Compared, Found, LossKind, Of, general, platform, python};
 use crate::contract::{self, Command, Contract, Form, Leads};
-use plan::Lost;
+use plan::LossSubject;
 
 pub(super) fn find(compared: &Compared<'_, '_>, offered: &Offered<'_, '_>, found: &mut Found) {
     let contracts = (contract::of_contents(compared.old), contract::of_contents(compared.new));
@@ -37,7 +37,7 @@ struct All<'s, 'a> {
 
 impl All<'_, '_> {
     /// Returns a directory of an old package in its new one.
-    fn now(&self, directory: &str) -> String {
+    fn new_directory(&self, directory: &str) -> String {
         let (owner, below) = directory.split_once('/').unwrap_or((directory, ""));
         match self.renamed.get(owner) {
             Some(name) if !below.is_empty() => format!("{name}/{below}"),
@@ -104,12 +104,12 @@ impl<'s> Pair<'s, '_> {
     }
 
     fn add_of(&self, kind: LossKind, of: &str, name: &str, to: &str, found: &mut Found) {
-        let lost = Lost { package: self.old.package, name, origin: None };
-        found.add(Of::new(kind, of), to, &lost, 0, self.all.compared.new);
+        let subject = LossSubject { package: self.old.package, name, source: None };
+        found.add(Of::new(kind, of), to, &subject, 0, self.all.compared.new);
     }
 
     /// Contracts of the new package and of the packages that pip installs with it.
-    fn brought(&self) -> impl Iterator<Item = &'s Contract> {
+    fn contracts(&self) -> impl Iterator<Item = &'s Contract> {
         let packages = self.all.compared.new.packages.iter().zip(self.all.new);
         let brought = packages.filter(|(package, _)| self.all.offered.installs(self.new, package));
         brought.map(|(_, contract)| contract)
@@ -121,7 +121,7 @@ impl<'s> Pair<'s, '_> {
             let imports_it = |contract: &Contract| {
                 contract.imports.as_ref().is_none_or(|modules| modules.contains(module))
             };
-            if !self.brought().any(imports_it) {
+            if !self.contracts().any(imports_it) {
                 let replacement = new.iter().next().map(|module| without_target(self.old, module));
                 let name = without_target(self.old, module);
                 self.add(LossKind::Import, &name, &replacement.unwrap_or_default(), found);
@@ -191,9 +191,9 @@ impl<'s> Pair<'s, '_> {
 
     fn gone_names(&self, old: &BTreeMap<String, Form>, new: &Contract, found: &mut Found) {
         for path in old.keys().filter(|path| !new.unversioned.contains_key(*path)) {
-            let lost = Lost { package: self.new.package, name: path, origin: None };
+            let subject = LossSubject { package: self.new.package, name: path, source: None };
             let kind = Of::new(LossKind::Libraries, "");
-            found.add(kind, "", &lost, 0, self.all.compared.new);
+            found.add(kind, "", &subject, 0, self.all.compared.new);
         }
     }
 
@@ -309,10 +309,10 @@ impl<'s> Pair<'s, '_> {
         };
         for path in old.into_iter().flatten().filter(|path| !is_kept(path)) {
             let file = self.old.files.iter().find(|file| file.is_license() && file.path == path);
-            let origin = file.and_then(File::origin);
-            let lost = Lost { package: self.old.package, name: path, origin };
+            let source = file.and_then(File::origin);
+            let subject = LossSubject { package: self.old.package, name: path, source };
             let kind = Of::new(LossKind::LicenseTexts, "");
-            found.add(kind, "", &lost, 0, self.all.compared.new);
+            found.add(kind, "", &subject, 0, self.all.compared.new);
         }
     }
 
@@ -326,8 +326,9 @@ impl<'s> Pair<'s, '_> {
         for (variable, directories) in old {
             let new_directories = new.get(variable);
             let is_kept = |one: &String| {
-                new_directories
-                    .is_some_and(|new_directories| new_directories.contains(&self.all.now(one)))
+                new_directories.is_some_and(|new_directories| {
+                    new_directories.contains(&self.all.new_directory(one))
+                })
             };
             let missing = directories.iter().filter(|one| !is_kept(one));
             for directory in missing {
@@ -338,8 +339,8 @@ impl<'s> Pair<'s, '_> {
 
     fn python_path(&self, old: &BTreeSet<String>, found: &mut Found) {
         for directory in old {
-            let now = self.all.now(directory);
-            if !self.brought().any(|contract| contract.python_path.contains(&now)) {
+            let now = self.all.new_directory(directory);
+            if !self.contracts().any(|contract| contract.python_path.contains(&now)) {
                 self.add(LossKind::PythonPath, directory, "", found);
             }
         }

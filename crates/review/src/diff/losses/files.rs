@@ -4,7 +4,7 @@ use super::super::contents::{Area, EntryContent, File, Package};
 use super::super::moves::At;
 use super::offered::Offered;
 use super::{Compared, Found, LossKind, Of, general};
-use plan::Lost;
+use plan::LossSubject;
 
 /// Finds files that no new package has, or only ones that the old one does not require.
 pub(super) fn find(compared: &Compared<'_, '_>, offered: &Offered<'_, '_>, found: &mut Found) {
@@ -29,14 +29,15 @@ pub(super) fn find(compared: &Compared<'_, '_>, offered: &Offered<'_, '_>, found
         if ends.iter().any(is_brought) {
             continue;
         }
-        let lost = Lost { package: package.package, name: file.path, origin: file.origin() };
+        let subject =
+            LossSubject { package: package.package, name: file.path, source: file.origin() };
         let size = file.size;
         match ends.iter().min() {
             Some(end) => {
                 let (old_name, new_name) = (general(package), general(&new.packages[*end]));
-                found.add(Of::new(LossKind::Elsewhere, &old_name), &new_name, &lost, size, new);
+                found.add(Of::new(LossKind::Elsewhere, &old_name), &new_name, &subject, size, new);
             }
-            None => found.add(nowhere(package, file), "", &lost, size, new),
+            None => found.add(kind_of_loss(package, file), "", &subject, size, new),
         }
     }
 }
@@ -57,7 +58,7 @@ fn holders<'a>(
     holders
 }
 
-fn nowhere<'p>(package: &Package<'p>, file: &File<'_>) -> Of<'p> {
+fn kind_of_loss<'p>(package: &Package<'p>, file: &File<'_>) -> Of<'p> {
     let loss = |kind| Of::new(kind, "");
     match package.variant {
         _ if is_library(file.path) => loss(LossKind::Libraries),

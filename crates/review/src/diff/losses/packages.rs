@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, HashSet};
 use super::super::contents::Package;
 use super::super::difference::Difference;
 use super::{Compared, Found, LossKind, Of, general};
-use plan::Lost;
+use plan::LossSubject;
 
 pub(super) fn find(compared: &Compared<'_, '_>, found: &mut Found) {
     let Compared { old, new, pairs, .. } = compared;
@@ -19,7 +19,13 @@ pub(super) fn find(compared: &Compared<'_, '_>, found: &mut Found) {
         match pairs.new_of[was].or_else(|| heir(compared, was)) {
             Some(is) => {
                 let (old_name, new_name) = (general(package), general(&new.packages[is]));
-                found.add(Of::new(LossKind::Renamed, &old_name), &new_name, &lost(package), 0, new);
+                found.add(
+                    Of::new(LossKind::Renamed, &old_name),
+                    &new_name,
+                    &subject(package),
+                    0,
+                    new,
+                );
             }
             None => lost_package(compared, found, package),
         }
@@ -30,12 +36,12 @@ pub(super) fn find(compared: &Compared<'_, '_>, found: &mut Found) {
 fn lost_package(compared: &Compared<'_, '_>, found: &mut Found, package: &Package<'_>) {
     let kind = Of::new(LossKind::Package, "");
     let title = package.title();
-    let lost = Lost { name: &title, ..lost(package) };
-    found.add(kind, "", &lost, package.extent().1, compared.new);
+    let subject = LossSubject { name: &title, ..subject(package) };
+    found.add(kind, "", &subject, package.extent().1, compared.new);
 }
 
-fn lost<'p>(package: &'p Package<'_>) -> Lost<'p> {
-    Lost { package: package.package, name: package.name.as_str(), origin: None }
+fn subject<'p>(package: &'p Package<'_>) -> LossSubject<'p> {
+    LossSubject { package: package.package, name: package.name.as_str(), source: None }
 }
 
 fn heir(compared: &Compared<'_, '_>, was: usize) -> Option<usize> {
@@ -59,21 +65,27 @@ fn shrunk(compared: &Compared<'_, '_>, found: &mut Found) {
             old_size += file.old_size.unwrap_or_default();
             new_size += file.new_size.unwrap_or_default();
         }
-        let lost = u64::saturating_sub(old_size, new_size);
-        if lost * 10 > before.size {
+        let lost_bytes = u64::saturating_sub(old_size, new_size);
+        if lost_bytes * 10 > before.size {
             let package = compared
                 .old
                 .packages
                 .iter()
                 .find(|p| p.title() == *change.was.as_ref().unwrap_or(&change.title));
-            let thing = Lost {
+            let subject = LossSubject {
                 package: package.and_then(|package| package.package),
                 name: &change.title,
-                origin: None,
+                source: None,
             };
             let variant = change.variant.as_deref().unwrap_or_default();
-            let percent = (lost * 100 / before.size).to_string();
-            found.add(Of::new(LossKind::Shrunk, variant), &percent, &thing, lost, compared.new);
+            let percent = (lost_bytes * 100 / before.size).to_string();
+            found.add(
+                Of::new(LossKind::Shrunk, variant),
+                &percent,
+                &subject,
+                lost_bytes,
+                compared.new,
+            );
         }
     }
 }

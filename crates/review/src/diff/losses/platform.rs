@@ -4,7 +4,7 @@ use base::names::LibcTag;
 
 use super::super::contents::Package;
 use super::{Compared, Found, LossKind, Of, general};
-use plan::Lost;
+use plan::LossSubject;
 
 /// Finds wheels for newer systems; one loss for all if every wheel with a platform is concerned.
 pub(super) fn find(compared: &Compared<'_, '_>, found: &mut Found) {
@@ -19,12 +19,13 @@ pub(super) fn find(compared: &Compared<'_, '_>, found: &mut Found) {
     for (old, machines) in narrower {
         let distribution = if is_everywhere { String::new() } else { general(old) };
         let name = old.platform_tag.unwrap_or_default();
-        let lost = Lost { package: old.package.filter(|_| !is_everywhere), name, origin: None };
-        found.add(Of::new(LossKind::Platform, &distribution), &machines, &lost, 0, compared.new);
+        let subject =
+            LossSubject { package: old.package.filter(|_| !is_everywhere), name, source: None };
+        found.add(Of::new(LossKind::Platform, &distribution), &machines, &subject, 0, compared.new);
     }
 }
 
-/// Machines that the old wheel supports, and the new one does not.
+/// Machines that only the old wheel supports.
 fn excluded_machines(old: &Package<'_>, new: &Package<'_>) -> Option<String> {
     let (old_releases, new_releases) = (oldest(old.platform_tag?), oldest(new.platform_tag?));
     let is_newer = |(architecture, release): &(&&str, &(u32, u32))| {

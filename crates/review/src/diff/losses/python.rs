@@ -4,7 +4,7 @@ use pep440_rs::{Version, VersionSpecifiers};
 
 use super::super::contents::Package;
 use super::{Compared, Found, LossKind, Of, general};
-use plan::Lost;
+use plan::LossSubject;
 
 /// Minor releases of Python 3 that a change is judged for: later ones are far away.
 const MINORS: u32 = 30;
@@ -16,14 +16,17 @@ const MICROS: [u32; 2] = [0, 99];
 pub(super) fn find(compared: &Compared<'_, '_>, found: &mut Found) {
     let pairs = compared.pairs.indices();
     let pairs = pairs.map(|(was, is)| (&compared.old.packages[was], &compared.new.packages[is]));
-    let lost: Vec<_> = pairs.map(|(old, new)| (old, lost_releases(old, new))).collect();
-    let is_everywhere = lost.iter().all(|(_, gone)| !gone.is_empty() && *gone == lost[0].1);
-    for (old, releases) in &lost {
+    let releases_by_pair: Vec<_> = pairs.map(|(old, new)| (old, lost_releases(old, new))).collect();
+    let first = releases_by_pair.first().map(|(_, releases)| releases.clone());
+    let is_everywhere = releases_by_pair
+        .iter()
+        .all(|(_, releases)| !releases.is_empty() && Some(releases) == first.as_ref());
+    for (old, releases) in &releases_by_pair {
         let distribution = if is_everywhere { String::new() } else { general(old) };
         for release in releases {
             let package = old.package.filter(|_| !is_everywhere);
-            let lost = Lost { package, name: release, origin: None };
-            found.add(Of::new(LossKind::Python, &distribution), "", &lost, 0, compared.new);
+            let subject = LossSubject { package, name: release, source: None };
+            found.add(Of::new(LossKind::Python, &distribution), "", &subject, 0, compared.new);
         }
     }
 }

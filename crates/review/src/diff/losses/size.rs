@@ -1,7 +1,7 @@
 use super::super::contents::Package;
 use super::{Compared, Found, LossKind, Of};
 use base::text::human_size;
-use plan::Lost;
+use plan::LossSubject;
 
 /// Finds packages above the limits of the new side; packages without a plan have the old side's.
 pub(super) fn find(compared: &Compared<'_, '_>, found: &mut Found) {
@@ -22,7 +22,7 @@ pub(super) fn find(compared: &Compared<'_, '_>, found: &mut Found) {
                 found.add(
                     Of::new(LossKind::TooLarge, measure),
                     &most,
-                    &lost(old, new),
+                    &subject(old, new),
                     bytes,
                     compared.new,
                 );
@@ -34,11 +34,17 @@ pub(super) fn find(compared: &Compared<'_, '_>, found: &mut Found) {
             let percent = (u128::from(more) * 100).checked_div(u128::from(before));
             let percent = percent.map_or_else(String::new, |percent| format!("{percent} %, "));
             let target = format!("{percent}its limit is {} %", limit.most);
-            found.add(Of::new(LossKind::Grown, ""), &target, &lost(old, new), more, compared.new);
+            found.add(
+                Of::new(LossKind::Grown, ""),
+                &target,
+                &subject(old, new),
+                more,
+                compared.new,
+            );
         }
     }
 }
 
-fn lost<'p>(old: &'p Package<'_>, new: &'p Package<'_>) -> Lost<'p> {
-    Lost { package: new.package.or(old.package), name: new.name.as_str(), origin: None }
+fn subject<'p>(old: &'p Package<'_>, new: &'p Package<'_>) -> LossSubject<'p> {
+    LossSubject { package: new.package.or(old.package), name: new.name.as_str(), source: None }
 }

@@ -117,12 +117,12 @@ fn text(group: &Group, things: &Things, most: usize) -> String {
         LossKind::Name => {
             format!("find_library does not know {} now: {list}", counted(count, "name"))
         }
-        LossKind::Platform => format!("machines with {to} lose {}", every(of)),
+        LossKind::Platform => format!("machines with {to} lose {}", package_or_every(of)),
         LossKind::Python if of.is_empty() => {
             format!("no package can be installed on Python {list}")
         }
         LossKind::Python => format!("`{of}` cannot be installed on Python {list}"),
-        LossKind::Gpu => format!("machines with {list} lose {}", every(of)),
+        LossKind::Gpu => format!("machines with {list} lose {}", package_or_every(of)),
         LossKind::Import if to.is_empty() => format!("users of `{of}` cannot import {list}"),
         LossKind::Import => format!("users of `{of}` cannot import {list}: it is {to} now"),
         LossKind::Program => format!("{list} of `{of}` {} {to} now", s(count, "start")),
@@ -154,7 +154,7 @@ fn text(group: &Group, things: &Things, most: usize) -> String {
     }
 }
 
-fn every(of: &str) -> String {
+fn package_or_every(of: &str) -> String {
     if of.is_empty() { "every package".to_owned() } else { format!("`{of}`") }
 }
 

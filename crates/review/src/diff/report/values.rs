@@ -46,7 +46,7 @@ const ALIKE: usize = 3;
 /// Columns of a line; longer pairs are shortened.
 const WIDEST: usize = 120;
 
-/// Texts of pairs, one for those that differ alike.
+/// Texts of pairs, one for all pairs with the same difference.
 fn alike(pairs: &[Pair]) -> Vec<String> {
     let mut groups: IndexMap<(&str, &str), Vec<&Pair>> = IndexMap::new();
     for pair in pairs {

@@ -9,11 +9,11 @@ fn a_list_is_cut_where_that_saves_more_than_the_line_that_says_so() {
         assert_eq!(shown(&items, false, most).len(), expected, "{most}");
         assert_eq!(shown(&items, true, most), items);
         let mut text = String::new();
-        more(items.len(), false, most, "path", &mut text);
+        write_more(items.len(), false, most, "path", &mut text);
         assert_eq!(text.is_empty(), expected == 5, "{text}");
     }
     let mut text = String::new();
-    more(5, false, 2, "path", &mut text);
+    write_more(5, false, 2, "path", &mut text);
     assert_eq!(text, "  and 3 more paths; -v lists all\n");
 }
 

@@ -1,3 +1,5 @@
+//! Warnings of artifacts that a build has for only some of its ISAs.
+
 use super::resolved_dist::{Dists, ResolvedDist};
 use base::names::Component;
 use base::source::{Code, Problem, Problems};

@@ -1,13 +1,13 @@
 use base::names::PackageName;
-use catalog::Origin;
+use catalog::SourcePath;
 
-/// A file or named thing that users of a package lose with a change.
+/// File or name that users of a package lose with a change.
 #[derive(Debug, Clone, Copy)]
-pub struct Lost<'l> {
+pub struct LossSubject<'l> {
     /// Old package in the manifest.
     pub package: Option<&'l PackageName>,
     /// Path below the platform directory, or a name.
     pub name: &'l str,
-    /// Artifact file.
-    pub origin: Option<&'l Origin>,
+    /// File of an artifact.
+    pub source: Option<&'l SourcePath>,
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use base::source::{Code, Place, Problem, Problems, Source};
 use base::text::{counted, human_size};
-use catalog::Origin;
+use catalog::SourcePath;
 use manifest::Manifest;
 use plan::{Distribution, Plan};
 use review::diff::{Diff, Loss, LossKind};
@@ -37,14 +37,17 @@ pub fn losses(diff: &Diff, has_errors: bool, new: &Side) -> Problems {
             )
     };
     let manifest = new.planned().map(|planned| &planned.manifest);
-    diff.lost().filter(|loss| !is_reported(loss)).fold(Problems::new(), |mut problems, loss| {
-        let help = manifest.map_or_else(
-            || "give --allow loss to accept all losses once".to_owned(),
-            |manifest| remedy(loss, manifest),
-        );
-        problems.push(Problem::error(Code::Loss, &loss.text).help(help));
-        problems
-    })
+    diff.unallowed_losses().filter(|loss| !is_reported(loss)).fold(
+        Problems::new(),
+        |mut problems, loss| {
+            let help = manifest.map_or_else(
+                || "give --allow loss to accept all losses once".to_owned(),
+                |manifest| remedy(loss, manifest),
+            );
+            problems.push(Problem::error(Code::Loss, &loss.text).help(help));
+            problems
+        },
+    )
 }
 
 fn remedy(loss: &Loss, manifest: &Manifest) -> String {
@@ -90,13 +93,14 @@ pub fn warnings(diff: &Diff, new: &Side) -> Problems {
 type RuleCounts<'p> = BTreeMap<&'p str, (usize, u64)>;
 
 fn newly_unowned(old: &Side, before: &Plan, after: &Plan) -> Problems {
-    let lost: HashMap<&Origin, u64> = after.unowned.iter().map(|u| (&u.origin, u.size)).collect();
+    let unowned: HashMap<&SourcePath, u64> =
+        after.unowned.iter().map(|u| (&u.origin, u.size)).collect();
     let mut counts = RuleCounts::new();
-    let mut origins: HashSet<&Origin> = HashSet::new();
+    let mut sources: HashSet<&SourcePath> = HashSet::new();
     for member in before.distributions.iter().flat_map(Distribution::all_members) {
-        if let Some(origin) = member.step.source()
-            && let Some(size) = lost.get(origin)
-            && origins.insert(origin)
+        if let Some(source) = member.step.source()
+            && let Some(size) = unowned.get(source)
+            && sources.insert(source)
         {
             let (files, bytes) = counts.entry(&member.rule).or_default();
             (*files, *bytes) = (*files + 1, *bytes + size);

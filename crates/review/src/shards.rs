@@ -10,7 +10,7 @@ use base::names::Compression;
 use catalog::ArtifactId;
 use plan::{Distribution, Plan};
 
-/// Bytes per second of one core. Only the ratios matter.
+/// Packed bytes per second of one core, by compression. Only the ratios matter: they balance the jobs.
 const STORE: u64 = 1_500_000_000;
 const FAST: u64 = 300_000_000;
 const DEFAULT: u64 = 165_000_000;
@@ -20,20 +20,20 @@ const XZ: u64 = 2_000_000;
 /// Jobs for a GitHub matrix: `matrix: ${{ fromJSON(…) }}`.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct Shares {
+pub struct Shards {
     /// Jobs.
-    include: Vec<Share>,
+    include: Vec<ShardJob>,
 }
 
-/// Format number of [`Shares`]. Each job has it: every other key of a matrix is an axis.
-pub const SHARES_FORMAT: u32 = 1;
+/// Format number of [`Shards`]. Each job has it: every other key of a matrix is an axis.
+pub const SHARDS_FORMAT: u32 = 1;
 
 /// A job of the matrix.
 #[derive(Debug, Default, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-struct Share {
-    /// Format number, [`SHARES_FORMAT`].
-    #[cfg_attr(feature = "schemas", schemars(extend("const" = SHARES_FORMAT)))]
+struct ShardJob {
+    /// Format number, [`SHARDS_FORMAT`].
+    #[cfg_attr(feature = "schemas", schemars(extend("const" = SHARDS_FORMAT)))]
     format: u32,
     /// Value of `--only`.
     only: String,
@@ -45,37 +45,37 @@ struct Share {
 
 type Namesakes<'p> = (String, Vec<&'p Distribution>);
 
-/// Divides the packages among at most `most` jobs: largest first, to the job with the least work.
-/// Distributions of one name stay together.
-pub fn shares(plan: &Plan, most: usize) -> Shares {
+/// Divides the packages among at most `max_jobs` jobs: largest first, to the job with the least work.
+/// Distributions of one name stay together, because `--only` selects names.
+pub fn shards(plan: &Plan, max_jobs: usize) -> Shards {
     let mut by_name: BTreeMap<String, Vec<&Distribution>> = BTreeMap::new();
     for dist in &plan.distributions {
         by_name.entry(dist.name.to_string()).or_default().push(dist);
     }
     let mut groups: Vec<Namesakes<'_>> = by_name.into_iter().collect();
-    groups.sort_by_cached_key(|(_, dists)| Reverse(together(dists)));
-    let jobs = most.min(groups.len()).max(1);
+    groups.sort_by_cached_key(|(_, dists)| Reverse(total_nanoseconds(dists)));
+    let jobs = max_jobs.min(groups.len()).max(1);
     let mut jobs: Vec<(u64, Vec<Namesakes<'_>>)> = vec![(0, Vec::new()); jobs];
     for namesakes in groups {
         if let Some((cost, job)) = jobs.iter_mut().min_by_key(|(cost, _)| *cost) {
-            *cost = cost.saturating_add(together(&namesakes.1));
+            *cost = cost.saturating_add(total_nanoseconds(&namesakes.1));
             job.push(namesakes);
         }
     }
     jobs.sort_by_key(|(cost, _)| Reverse(*cost));
     let jobs = jobs.into_iter().filter(|(_, job)| !job.is_empty());
-    Shares { include: jobs.map(|(cost, job)| share(cost, &job)).collect() }
+    Shards { include: jobs.map(|(cost, groups)| job(cost, &groups)).collect() }
 }
 
-fn together(dists: &[&Distribution]) -> u64 {
+fn total_nanoseconds(dists: &[&Distribution]) -> u64 {
     dists.iter().map(|dist| nanoseconds(dist)).fold(0, u64::saturating_add)
 }
 
-fn share(cost: u64, job: &[Namesakes<'_>]) -> Share {
-    let names: Vec<&str> = job.iter().map(|(name, _)| name.as_str()).collect();
-    let archives = job.iter().flat_map(|(_, dists)| dists).flat_map(|dist| artifacts(dist));
-    Share {
-        format: SHARES_FORMAT,
+fn job(cost: u64, groups: &[Namesakes<'_>]) -> ShardJob {
+    let names: Vec<&str> = groups.iter().map(|(name, _)| name.as_str()).collect();
+    let archives = groups.iter().flat_map(|(_, dists)| dists).flat_map(|dist| artifacts(dist));
+    ShardJob {
+        format: SHARDS_FORMAT,
         only: names.join(","),
         cost: cost.div_ceil(1_000_000_000),
         archives: archives.map(ToString::to_string).collect(),
@@ -101,10 +101,13 @@ fn nanoseconds(dist: &Distribution) -> u64 {
         let rate = if archive.xz.is_some() { XZ } else { deflated };
         archive.members.iter().map(move |member| (member.size, rate))
     });
-    loose.chain(archived).map(|(bytes, rate)| packed(bytes, rate)).fold(0, u64::saturating_add)
+    loose
+        .chain(archived)
+        .map(|(bytes, rate)| nanoseconds_of(bytes, rate))
+        .fold(0, u64::saturating_add)
 }
 
-fn packed(bytes: u64, rate: u64) -> u64 {
+fn nanoseconds_of(bytes: u64, rate: u64) -> u64 {
     u64::try_from(u128::from(bytes) * 1_000_000_000 / u128::from(rate)).unwrap_or(u64::MAX)
 }
 
