@@ -78,7 +78,7 @@ class Place:
 
 def find(number, mutation, text):
     """The place of a mutation, or raise Misplaced, which names it."""
-    def once(part, whole, name):
+    def find_once(part, whole, name):
         count = whole.count(part)
         if count != 1:
             stands = "is not there any more" if count == 0 else f"stands there {count} times"
@@ -87,10 +87,10 @@ def find(number, mutation, text):
 
     start = 0
     if mutation.within is not None:
-        start = once(mutation.within, text, "the text around it")
-        start += once(mutation.original, mutation.within, "its text")
+        start = find_once(mutation.within, text, "the text around it")
+        start += find_once(mutation.original, mutation.within, "its text")
     else:
-        start = once(mutation.original, text, "its text")
+        start = find_once(mutation.original, text, "its text")
     line = text.count("\n", 0, start) + 1
     return Place(number, mutation, start, start + len(mutation.original), line)
 
@@ -124,17 +124,17 @@ def crossing(places):
 
 def apply(text, places):
     """The text of one file with the switches of its places."""
-    def between(start, end, inner):
+    def switch_between(start, end, inner):
         out, at = [], start
         for place in outermost(inner):
             within = [p for p in inner if p is not place and place.start <= p.start and p.end <= place.end]
             out.append(text[at:place.start])
-            out.append(place.switched(between(place.start, place.end, within)))
+            out.append(place.switched(switch_between(place.start, place.end, within)))
             at = place.end
         out.append(text[at:end])
         return "".join(out)
 
-    return between(0, len(text), places)
+    return switch_between(0, len(text), places)
 
 
 def outermost(places):
