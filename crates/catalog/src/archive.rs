@@ -86,7 +86,7 @@ impl Unpacking<'_> {
         let bytes = decoder(packed, storage).map_err(|source| self.unread(source))?;
         let (mut missed, mut is_first) = (BTreeSet::new(), true);
         let read = TarReader::new(bytes, Rules::ARTIFACT)
-            .each(|member, bytes| self.take(member, bytes, &mut missed, &mut is_first));
+            .visit(|member, bytes| self.take(member, bytes, &mut missed, &mut is_first));
         self.end(read).map(|()| missed)
     }
 
@@ -96,7 +96,7 @@ impl Unpacking<'_> {
     ) -> Result<BTreeSet<RelPath>, UnpackError> {
         let (mut missed, mut is_first) = (BTreeSet::new(), true);
         let read = TarReader::new(bytes, Rules::ARTIFACT)
-            .each_seeking(|member, bytes| self.take(member, bytes, &mut missed, &mut is_first));
+            .visit_seeking(|member, bytes| self.take(member, bytes, &mut missed, &mut is_first));
         self.end(read).map(|()| missed)
     }
 

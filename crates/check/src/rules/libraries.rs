@@ -27,9 +27,9 @@ pub(crate) fn lost<'s, 'a>(set: &'s Set<'a>) -> Vec<Lost<'s, 'a>> {
     });
     let (all, entries): (Vec<_>, Vec<_>) = linked.unzip();
     let tree = Tree::new(&entries);
-    let lost = loader::lost(&tree).into_iter();
+    let lost = loader::unfound_libraries(&tree).into_iter();
     let lost = lost.filter(|it| !policy::is_promised(tree.files()[it.file].machine, it.library));
-    let lost = lost.map(|loader::Lost { file, library, bearers, is_loaded }| {
+    let lost = lost.map(|loader::UnfoundLibrary { file, library, bearers, is_loaded }| {
         let (package, file, needs) = all[file];
         let mut siblings = bearers.iter().filter(|bearer| std::ptr::eq(all[**bearer].0, package));
         Lost {
