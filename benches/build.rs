@@ -114,15 +114,15 @@ fn small_tree(scratch: &Path) -> Result<PathBuf, String> {
 fn measure(bench: &mut Bench, rows: &[Row], rounds: usize) -> (Results, BTreeMap<Subject, String>) {
     let (mut results, mut failures) = (Results::default(), BTreeMap::new());
     for round in 0..rounds {
-        let mut done = Vec::new();
+        let mut measured = Vec::new();
         for subject in rows.iter().flat_map(|row| &row.needs).copied() {
-            if done.contains(&subject)
+            if measured.contains(&subject)
                 || failures.contains_key(&subject)
                 || (round > 0 && subject.once())
             {
                 continue;
             }
-            done.push(subject);
+            measured.push(subject);
             eprintln!("round {} of {rounds}: {subject:?}", round + 1);
             match bench.measure(subject, round) {
                 Ok(outcome) => results.0.entry(subject).or_default().push(outcome),

@@ -78,8 +78,8 @@ fn bench_sizes() {
         print!(
             "{:>9}  {:>10}  {:>10}",
             shown_size(fs::metadata(&library).unwrap().len()),
-            shown(edit),
-            shown(command)
+            format_time(edit),
+            format_time(command)
         );
         if let Some(patchelf) = &patchelf {
             let copy = dir.path().join("copy.so");
@@ -90,7 +90,11 @@ fn bench_sizes() {
                         run(patchelf, call, &copy);
                     }
                 });
-                print!("  {:>12} {:>9.0}", shown(time), time.as_secs_f64() / edit.as_secs_f64());
+                print!(
+                    "  {:>12} {:>9.0}",
+                    format_time(time),
+                    time.as_secs_f64() / edit.as_secs_f64()
+                );
             }
         }
         println!();
@@ -129,8 +133,8 @@ fn bench_start(dir: &Path, patchelf: Option<&OsString>) {
     let times = times.map(middle);
     let programs = &programs[..if patchelf.is_some() { 4 } else { 3 }];
     for ((name, _), time) in programs.iter().zip(times) {
-        let over = shown(time.saturating_sub(times[0]));
-        println!("{name:<20}  {:>8}  {over:>8} over the empty process", shown(time));
+        let over = format_time(time.saturating_sub(times[0]));
+        println!("{name:<20}  {:>8}  {over:>8} over the empty process", format_time(time));
     }
     println!();
     fs::remove_file(&library).unwrap();
@@ -269,7 +273,7 @@ fn bench_tree(dir: &Path) {
         files.len(),
         dir.display(),
         rayon::current_num_threads(),
-        shown(took)
+        format_time(took)
     );
     let mut counts = BTreeMap::<String, usize>::new();
     for outcome in outcomes {
@@ -295,7 +299,7 @@ fn shown_size(size: u64) -> String {
     format!("{:.0} {name}", size as f64 / unit as f64)
 }
 
-fn shown(time: Duration) -> String {
+fn format_time(time: Duration) -> String {
     match time.as_secs_f64() {
         seconds if seconds < 0.001 => format!("{:.0} µs", seconds * 1e6),
         seconds if seconds < 1.0 => format!("{:.1} ms", seconds * 1e3),

@@ -73,8 +73,8 @@ fn built(dir: &Path, program: &str, way: (&[&str], &[&str]), steps: u32) -> Dura
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).current_dir(dir).env("ROCKPACK_BUILD_DIR", dir.join("work"));
     let start = Instant::now();
-    let done = command.output().unwrap();
+    let output = command.output().unwrap();
     let took = start.elapsed();
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     took
 }

@@ -70,7 +70,7 @@ impl SourceFile {
     }
 
     /// Path below the checkout.
-    fn shown(&self) -> String {
+    fn display_path(&self) -> String {
         if self.of_program() {
             format!("src/{}", self.path)
         } else {
@@ -128,7 +128,7 @@ fn effects_stay_where_they_belong() {
         assert!(files.iter().any(|file| file.room() == *room), "no file is in the room `{room}`");
     }
     for file in &files {
-        let (room, shown) = (file.room(), file.shown());
+        let (room, shown) = (file.room(), file.display_path());
         let words: BTreeSet<&str> = identifiers(&file.text.code).collect();
         let pure = PURE.contains(&room);
         let clocks = ["SystemTime", "Instant", "thread_rng", "available_parallelism"];
@@ -166,7 +166,7 @@ fn rocm_names_are_written_in_data_only() {
     let rocm_prefixes = ["rocm", "hip", "gfx", "therock", "hsa", "miopen", "amdclang"];
     let is_exempt = |file: &SourceFile| {
         ["crates/catalog/src/layout.rs", "crates/base/src/names/offload.rs"]
-            .contains(&&*file.shown())
+            .contains(&&*file.display_path())
             || (file.of_program() && matches!(file.room(), "cli" | "main"))
     };
     let mut wrong = Vec::new();
@@ -176,11 +176,9 @@ fn rocm_names_are_written_in_data_only() {
             // Beginnings of words, not parts of them: "ship" has "hip".
             let mut words = lower.split(|c: char| !c.is_alphanumeric());
             let name = words.find(|word| rocm_prefixes.iter().any(|name| word.starts_with(name)));
-            wrong.extend(
-                name.map(|word| {
-                    format!("{}:{}: `{word}` belongs in KDL", file.shown(), number + 1)
-                }),
-            );
+            wrong.extend(name.map(|word| {
+                format!("{}:{}: `{word}` belongs in KDL", file.display_path(), number + 1)
+            }));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -277,13 +275,13 @@ fn files_have_at_most_500_lines_and_no_mod_rs() {
         if lines > 500 {
             wrong.push(format!(
                 "{} has {lines} lines without its tests; cut it at 500",
-                file.shown()
+                file.display_path()
             ));
         }
         if file.path.ends_with("mod.rs") {
             wrong.push(format!(
                 "{}: name the file by its module, beside the directory",
-                file.shown()
+                file.display_path()
             ));
         }
     }

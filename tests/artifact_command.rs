@@ -119,16 +119,16 @@ fn packed_archives_match_archives_of_builds_and_are_reproducible() {
 #[test]
 fn packed_artifacts_and_directories_give_equal_packages() {
     let dir = TempDir::new().unwrap();
-    let done = |args: &[&str]| {
+    let succeed = |args: &[&str]| {
         let output = rockpack(dir.path(), args);
         assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
         text(&output.stdout)
     };
-    done(&["init", "--demo", "in"]);
-    done(&["artifact", "pack", "in", "-o", "out"]);
-    let catalogs = ["in", "out"].map(|dir| done(&["artifact", "scan", "--artifact-dir", dir]));
+    succeed(&["init", "--demo", "in"]);
+    succeed(&["artifact", "pack", "in", "-o", "out"]);
+    let catalogs = ["in", "out"].map(|dir| succeed(&["artifact", "scan", "--artifact-dir", dir]));
     assert!(catalogs[0] == catalogs[1]);
-    let plan = |place: &str| done(&["plan", "--artifact-dir", place, "--format", "files"]);
+    let plan = |place: &str| succeed(&["plan", "--artifact-dir", place, "--format", "files"]);
     assert_eq!(plan("out"), plan("out"));
 }
 
@@ -228,16 +228,16 @@ fn in_all_forms(dir: &Path) -> [&'static str; 3] {
 fn with_a_catalog_packages_are_the_same_in_every_form() {
     let dir = TempDir::new().unwrap();
     let forms = in_all_forms(dir.path());
-    let done = |args: &[&str]| {
+    let succeed = |args: &[&str]| {
         let output = rockpack(dir.path(), args);
         assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
     };
-    done(&["artifact", "scan", "--artifact-dir", "in", "-o", "catalog.json"]);
+    succeed(&["artifact", "scan", "--artifact-dir", "in", "-o", "catalog.json"]);
     for only in ["core,libraries,profiler", "core", "device,devel"] {
         let built = |form: &str, more: &[&str]| {
             let out = format!("out-{form}-{only}-{}", more.len());
             let words = ["build", "--artifact-dir", form, "-o", &out, "--only", only, "--no-cache"];
-            done(&[&words[..], more].concat());
+            succeed(&[&words[..], more].concat());
             let mut files = files(&dir.path().join(out).join("dist"));
             // It contains digests of the artifacts, which differ between directories and archives.
             files.retain(|(name, _)| name != "provenance.intoto.json");

@@ -25,11 +25,11 @@ fn build(root: &Path, only: &str, version: &str, more: &[&str]) {
     };
     let mut command = program::build(root, dest);
     command.args(["--compression", "store", "--only", only, "--version", version]);
-    command.args(more).done();
+    command.args(more).succeed();
 }
 
 /// Runs the command and checks its error.
-fn refused(root: &Path, dirs: &[&str], needle: &str) {
+fn assert_refused(root: &Path, dirs: &[&str], needle: &str) {
     let args = [&["merge", "-o", "out"], dirs].concat();
     let output = program::command(root, &args).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{needle}: {}", text(&output.stderr));
@@ -63,15 +63,15 @@ fn files_beyond_a_linked_directory_are_not_taken() {
     fs::write(root.join("elsewhere/secret"), "of this machine").unwrap();
     symlink("../../elsewhere", dist.join("more")).unwrap();
     list(&dist, &root.join("elsewhere/secret"), "more/secret");
-    refused(
+    assert_refused(
         root,
         &["core", "libraries"],
         "no provenance statement of its directory names that file",
     );
     // A statement cannot vouch for files outside its directory.
     tell(&dist, &root.join("elsewhere/secret"), "more/secret");
-    refused(root, &["core", "libraries"], "core/dist/more/secret cannot be copied");
-    refused(root, &["core", "libraries"], "core/dist/more` is a link");
+    assert_refused(root, &["core", "libraries"], "core/dist/more/secret cannot be copied");
+    assert_refused(root, &["core", "libraries"], "core/dist/more` is a link");
     // A real directory of that name is accepted.
     fs::remove_file(dist.join("more")).unwrap();
     fs::rename(root.join("elsewhere"), dist.join("more")).unwrap();
@@ -89,10 +89,10 @@ fn packages_without_a_statement_are_refused() {
     fs::write(dist.join("added-1.0-py3-none-any.whl"), "added").unwrap();
     let file = "neither SHA256SUMS nor a provenance statement of its directory names \
                 core/dist/added-1.0-py3-none-any.whl";
-    refused(root, &["core", "libraries"], file);
+    assert_refused(root, &["core", "libraries"], file);
     list(&dist, &dist.join("added-1.0-py3-none-any.whl"), "added-1.0-py3-none-any.whl");
     let file = "SHA256SUMS lists core/dist/added-1.0-py3-none-any.whl, but no provenance statement";
-    refused(root, &["core", "libraries"], file);
+    assert_refused(root, &["core", "libraries"], file);
     // The name of another job's package is rejected too.
     let is_wheel = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "whl");
     let mut taken = fs::read_dir(root.join("libraries/dist")).unwrap();
@@ -101,7 +101,7 @@ fn packages_without_a_statement_are_refused() {
     build(root, "core", "7.2.0", &["-o", "again"]);
     fs::copy(&taken, root.join("again/dist").join(name)).unwrap();
     list(&root.join("again/dist"), &taken, name);
-    refused(root, &["again", "libraries"], &format!("SHA256SUMS lists again/dist/{name}"));
+    assert_refused(root, &["again", "libraries"], &format!("SHA256SUMS lists again/dist/{name}"));
 }
 
 #[test]
@@ -109,32 +109,40 @@ fn missing_parts_of_records_are_named() {
     let dir = built();
     let root = dir.path();
     fs::write(root.join("file"), "").unwrap();
-    refused(root, &["core", "nowhere"], "nowhere does not exist");
-    refused(root, &["core", "jobs/*"], "jobs/* does not exist");
-    refused(root, &["file"], "file is a file, not a directory");
+    assert_refused(root, &["core", "nowhere"], "nowhere does not exist");
+    assert_refused(root, &["core", "jobs/*"], "jobs/* does not exist");
+    assert_refused(root, &["file"], "file is a file, not a directory");
     let (sums, statement) =
         (root.join("core/dist/SHA256SUMS"), root.join("core/dist/provenance.intoto.json"));
     let (listed, told) = (fs::read(&sums).unwrap(), fs::read(&statement).unwrap());
     fs::write(&sums, "").unwrap();
-    refused(root, &["core"], "core/dist/SHA256SUMS is empty");
+    assert_refused(root, &["core"], "core/dist/SHA256SUMS is empty");
     fs::write(&sums, &listed[..40]).unwrap();
-    refused(root, &["core"], "core/dist/SHA256SUMS is damaged: its line 1 is not a checksum");
+    assert_refused(
+        root,
+        &["core"],
+        "core/dist/SHA256SUMS is damaged: its line 1 is not a checksum",
+    );
     fs::remove_file(&sums).unwrap();
-    refused(root, &["core"], "core/dist has no SHA256SUMS");
+    assert_refused(root, &["core"], "core/dist has no SHA256SUMS");
     fs::write(&sums, &listed).unwrap();
     fs::write(&statement, &told[..told.len() / 2]).unwrap();
-    refused(
+    assert_refused(
         root,
         &["core"],
         "core/dist/provenance.intoto.json cannot be read: it is not a provenance",
     );
     fs::remove_file(&statement).unwrap();
-    refused(root, &["core"], "core/dist has no provenance.intoto.json");
+    assert_refused(root, &["core"], "core/dist has no provenance.intoto.json");
     fs::write(&statement, &told).unwrap();
     let wheel = String::from_utf8(listed).unwrap();
     let wheel = wheel.trim_end().rsplit(' ').next().unwrap();
     fs::remove_file(root.join("core/dist").join(wheel)).unwrap();
-    refused(root, &["core"], &format!("core/dist/{wheel} is missing, but SHA256SUMS lists it"));
+    assert_refused(
+        root,
+        &["core"],
+        &format!("core/dist/{wheel} is missing, but SHA256SUMS lists it"),
+    );
 }
 
 #[test]
@@ -143,7 +151,7 @@ fn a_directory_of_two_plans_is_named_once() {
     build(dir.path(), "core", "7.1.0", &["-o", "both"]);
     build(dir.path(), "libraries", "7.2.0", &["-o", "both", "--keep"]);
     let needle = "both has packages of two builds with different options: version is `7.2.0` in one and `7.1.0` in the other";
-    refused(dir.path(), &["both"], needle);
+    assert_refused(dir.path(), &["both"], needle);
 }
 
 /// Input of both shards, used by packages of only one: a file of the artifact
@@ -162,14 +170,14 @@ fn shards_of_other_manifests_are_refused() {
     }
     build(root, "core", "7.2.0", &["-o", "one", "--manifest", "a"]);
     build(root, "libraries", "7.2.0", &["-o", "two", "--manifest", "b"]);
-    refused(root, &["one", "two"], "one and two are of builds with different manifests:");
+    assert_refused(root, &["one", "two"], "one and two are of builds with different manifests:");
     let short = |file: &str| format!("`{:.12}`", sha256(root.join(file)).unwrap());
     let values = format!(
         "packages.kdl is {} in one, and {} in two",
         short("a/packages.kdl"),
         short("b/packages.kdl")
     );
-    refused(root, &["one", "two"], &values);
+    assert_refused(root, &["one", "two"], &values);
     // The same texts in another directory are the same manifest.
     fs::rename(root.join("a"), root.join("c")).unwrap();
     build(root, "libraries", "7.2.0", &["-o", "three", "--manifest", "c"]);
@@ -186,7 +194,7 @@ fn shards_of_other_options_are_refused() {
     let options = ["--xz-preset", "1"];
     build(root, "devel", "7.2.0", &[&["-o", "two"], &options[..]].concat());
     let needle = "one and two are of builds with different options: devel-tarball-compression is not given in one, and `true` in two";
-    refused(root, &["one", "two"], needle);
+    assert_refused(root, &["one", "two"], needle);
 }
 
 /// Neither the catalog nor the plan has the bytes of files, and no two packages share the file.
@@ -203,8 +211,8 @@ fn shards_of_artifacts_with_other_bytes_of_the_same_size_are_refused() {
     build(root, "devel", "7.2.0", &["-o", "three"]);
     let needle =
         "one and three are of builds with different artifacts: contents/core-hip_dev_generic is `";
-    refused(root, &["one", "three"], needle);
-    refused(root, &["one", "three"], "(of path and SHA-256 of each file) in one, and `");
+    assert_refused(root, &["one", "three"], needle);
+    assert_refused(root, &["one", "three"], "(of path and SHA-256 of each file) in one, and `");
     let args = ["merge", "one", "two", "-o", "out"];
     let output = program::command(root, &args).output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
@@ -228,7 +236,7 @@ fn shards_of_other_rockpacks_are_refused() {
     edit(&root.join("core"), |statement| version(statement, "0123456789ab"));
     edit(&root.join("libraries"), |statement| version(statement, "210987654321"));
     let needle = "core and libraries are of builds with different versions of rockpack: rockpack is `0.1.0` of commit `0123456789ab` in core, and `0.1.0` of commit `210987654321` in libraries";
-    refused(root, &["core", "libraries"], needle);
+    assert_refused(root, &["core", "libraries"], needle);
 }
 
 #[test]
@@ -240,8 +248,12 @@ fn shards_without_the_digests_are_refused_with_a_remedy() {
         definition.as_object_mut().unwrap().remove("plan");
     });
     let needle = "the provenance of libraries does not record its plan";
-    refused(root, &["core", "libraries"], needle);
-    refused(root, &["core", "libraries"], "build all packages again with one release of rockpack");
+    assert_refused(root, &["core", "libraries"], needle);
+    assert_refused(
+        root,
+        &["core", "libraries"],
+        "build all packages again with one release of rockpack",
+    );
 }
 
 #[test]
@@ -251,14 +263,14 @@ fn a_package_of_the_plan_that_is_missing_is_named_before_anything_is_placed() {
     let plan = ["plan", "--artifact-dir", "artifacts", "--platform-tag", "linux_x86_64", "--json"];
     let save = |file: &str, more: &[&str]| {
         let args = [&plan[..], &["--compression", "store"], more].concat();
-        fs::write(root.join(file), program::done(root, &args)).unwrap();
+        fs::write(root.join(file), program::succeed(root, &args)).unwrap();
     };
     save("plan.json", &["--version", "7.2.0"]);
     save("other.json", &["--version", "7.3.0"]);
     let with = ["--plan", "plan.json", "core", "libraries"];
-    refused(root, &with, "6 packages of plan.json are missing in all directories: ");
-    refused(root, &with, "rocm_sdk_devel-7.2.0-py3-none-linux_x86_64.whl");
-    refused(
+    assert_refused(root, &with, "6 packages of plan.json are missing in all directories: ");
+    assert_refused(root, &with, "rocm_sdk_devel-7.2.0-py3-none-linux_x86_64.whl");
+    assert_refused(
         root,
         &["--plan", "other.json", "core", "libraries"],
         "the packages of core are of another plan than other.json",

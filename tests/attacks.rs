@@ -163,9 +163,9 @@ fn refuses_all_attacks_of_a_project_on_other_builds_and_the_user() {
     let _abstract = UnixListener::bind_addr(&address).unwrap();
     write(&targets, &targets_json(&before, listener.local_addr().unwrap().port(), &name));
     let args = ["-o", "attacked", "--sources", "sources", "--only", "example-attack"];
-    let done = build(&dir, &args);
+    let output = build(&dir, &args);
     let log = fs::read_to_string(dir.join("attacked/logs/example-attack.log")).unwrap_or_default();
-    assert!(done.status.success(), "{}\n{log}", text(&done.stderr));
+    assert!(output.status.success(), "{}\n{log}", text(&output.stderr));
 
     let succeeded: Vec<&str> = log.lines().filter_map(|line| line.strip_prefix("DONE: ")).collect();
     let unexpected: Vec<_> = succeeded.iter().filter(|name| !beyond_the_kernel(name)).collect();

@@ -158,7 +158,7 @@ fn lists_undefined_symbols_and_fails() {
 }
 
 /// Makes a wheel with a library next to the file that needs it, with or without an rpath.
-fn beside(dir: &Path, tag: &str, rpath: &str) -> String {
+fn wheel_with_neighbour(dir: &Path, tag: &str, rpath: &str) -> String {
     let library = |soname: &str, needed: &str, rpath: &str| match rpath {
         "" => symbols::library(soname, &[needed], &[], &[]),
         rpath => forwarding_library(StubMachine::X86_64, soname, needed, rpath).unwrap(),
@@ -177,11 +177,11 @@ fn beside(dir: &Path, tag: &str, rpath: &str) -> String {
 #[test]
 fn a_library_that_no_rpath_leads_to_is_not_shipped() {
     let dir = TempDir::new().unwrap();
-    let file = beside(dir.path(), "manylinux_2_17_x86_64", "$ORIGIN");
+    let file = wheel_with_neighbour(dir.path(), "manylinux_2_17_x86_64", "$ORIGIN");
     let found = rockpack(dir.path(), &["wheel", "audit", &file]);
     assert!(found.status.success(), "{}", text(&found.stdout));
     assert!(text(&found.stdout).contains("\n  manylinux_2_5_x86_64"), "{}", text(&found.stdout));
-    beside(dir.path(), "manylinux_2_17_x86_64", "");
+    wheel_with_neighbour(dir.path(), "manylinux_2_17_x86_64", "");
     let lost = rockpack(dir.path(), &["wheel", "audit", &file]);
     let stdout = text(&lost.stdout);
     assert_eq!(lost.status.code(), Some(1), "{stdout}");

@@ -104,7 +104,7 @@ fn start(role: &str, dir: &Path) -> Child {
 
 /// Runs a command about the cache in this directory.
 fn cache(dir: &Path, args: &[&str]) {
-    program::command(dir, &["cache"]).args(args).arg("--cache").arg(dir).done();
+    program::command(dir, &["cache"]).args(args).arg("--cache").arg(dir).succeed();
 }
 
 fn files(dir: &Path) -> Vec<PathBuf> {

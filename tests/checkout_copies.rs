@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use fs_err as fs;
-use projects::{CheckoutContent, Named, copy_checkout};
+use projects::{CheckoutContent, NamedFiles, copy_checkout};
 use walkdir::WalkDir;
 
 use workbench::skips::has;
@@ -13,9 +13,9 @@ fn git(directory: &Path, words: &[&str]) -> String {
     let mut command = Command::new("git");
     command.args(["-c", "user.name=A", "-c", "user.email=a@example.org"]);
     command.args(["-c", "protocol.file.allow=always"]);
-    let done = command.args(words).current_dir(directory).output().unwrap();
-    assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
-    String::from_utf8(done.stdout).unwrap().trim().to_owned()
+    let output = command.args(words).current_dir(directory).output().unwrap();
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn git_works_in_a_copy_of_a_submodule_and_changes_nothing_outside() {
     git(&checkout, &["checkout", "-q", "--detach"]);
     let commit = git(&checkout, &["rev-parse", "HEAD"]);
     let copied = place("copy");
-    let content = CheckoutContent::read(&checkout, &Named::default()).unwrap();
+    let content = CheckoutContent::read(&checkout, &NamedFiles::default()).unwrap();
     copy_checkout(&checkout, &copied, &content, Some("release/1.0")).unwrap();
     assert_eq!(git(&copied, &["branch", "--show-current"]), "release/1.0");
     assert_eq!(git(&copied, &["rev-list", "release/1.0", "--count"]), "2");
@@ -89,25 +89,25 @@ fn a_copy_has_the_files_of_git_and_of_the_manifest() {
         fs::create_dir_all(main.join(path).parent().unwrap()).unwrap();
         fs::write(main.join(path), "left over").unwrap();
     }
-    let clean = CheckoutContent::read(&main, &Named::default()).unwrap();
+    let clean = CheckoutContent::read(&main, &NamedFiles::default()).unwrap();
     assert!(!clean.is_dirty() && clean.is_versioned(), "{clean:?}");
     assert_eq!(
         names(&clean.files),
         [".gitignore", ".gitmodules", "code.py", "sub/.gitignore", "sub/code.py"]
     );
     let commits = clean.repositories.iter().map(|r| (r.path.to_str().unwrap(), r.commit.clone()));
-    let at = |place: &Path| Some(git(place, &["rev-parse", "HEAD"]));
+    let head = |place: &Path| Some(git(place, &["rev-parse", "HEAD"]));
     assert_eq!(
         commits.collect::<Vec<_>>(),
-        [("", at(&main)), ("sub", at(&directory.path().join("library")))]
+        [("", head(&main)), ("sub", head(&directory.path().join("library")))]
     );
 
     fs::write(main.join("new.py"), "new").unwrap();
     fs::write(main.join("fetched.py"), "of a script").unwrap();
     fs::write(main.join("sub/code.py"), "changed").unwrap();
     let glob = manifest::Glob::new("gen").unwrap();
-    let named = Named::new(
-        // If a directory has tracked files, untracked files in it are not named.
+    let named = NamedFiles::new(
+        // `sub` has tracked files: its untracked ones, such as sub/old.so, do not count as named.
         ["fetched.py", "sub", "made"].map(|path| path.parse().unwrap()).into(),
         vec![glob],
     );
@@ -156,7 +156,7 @@ fn without_version_control_a_copy_has_everything() {
     fs::create_dir_all(from.join("build")).unwrap();
     fs::write(from.join(".gitignore"), "*.so\n/build\n").unwrap();
     fs::write(from.join("build/a.so"), "x").unwrap();
-    let content = CheckoutContent::read(&from, &Named::default()).unwrap();
+    let content = CheckoutContent::read(&from, &NamedFiles::default()).unwrap();
     assert!(!content.is_versioned() && !content.is_dirty());
     assert_eq!(names(&content.files), [".gitignore", "build/a.so"]);
     copy_checkout(&from, &to, &content, None).unwrap();
@@ -176,7 +176,9 @@ fn reading_a_checkout_starts_nothing_that_its_configuration_names() {
     fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     git(&main, &["config", "core.fsmonitor", script.to_str().unwrap()]);
     let index = fs::metadata(main.join(".git/index")).unwrap().modified().unwrap();
-    CheckoutContent::read(&main, &Named::default()).unwrap();
+    CheckoutContent::read(&main, &NamedFiles::default()).unwrap();
     assert!(!mark.exists());
     assert_eq!(fs::metadata(main.join(".git/index")).unwrap().modified().unwrap(), index);
+    git(&main, &["status"]);
+    assert!(mark.exists(), "git starts it, unless it is told not to");
 }

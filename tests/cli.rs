@@ -15,7 +15,7 @@ fn build(dir: &Path, dest: &str, more: &[&str]) -> Output {
 }
 
 fn built(dir: &Path, dest: &str, more: &[&str]) -> BTreeMap<PathBuf, String> {
-    program::build(dir, dest).args(more).done();
+    program::build(dir, dest).args(more).succeed();
     contents(&dir.join(dest))
 }
 

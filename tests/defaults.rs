@@ -9,11 +9,11 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::demo_tree::scratch;
-use crate::program::{Run, command, done, rockpack, stderr, text};
+use crate::program::{Run, command, rockpack, stderr, succeed, text};
 
 /// Returns the messages of a command that fails with this status.
 fn fails(dir: &Path, args: &[&str], status: i32) -> String {
-    command(dir, args).refused(status)
+    command(dir, args).fail(status)
 }
 
 const BUILD: [&str; 8] = [
@@ -29,7 +29,7 @@ const BUILD: [&str; 8] = [
 const PLAN: [&str; 5] = ["plan", "--json", "--quiet", "--artifact-dir", "artifacts"];
 
 fn plan(dir: &Path, more: &[&str]) -> Value {
-    serde_json::from_str(&done(dir, &[&PLAN, more].concat())).unwrap()
+    serde_json::from_str(&succeed(dir, &[&PLAN, more].concat())).unwrap()
 }
 
 /// Returns the names of the plan's distributions.
@@ -75,7 +75,7 @@ fn accepts_options_of_todays_script_without_showing_them() {
     let plain =
         ["--version", "7.2", "--platform-tag", "linux_x86_64", "--artifact-dir", "artifacts"];
     let files = |dest: &str, options: &[&str]| {
-        done(dir.path(), &[&["build"], &plain[..], options].concat());
+        succeed(dir.path(), &[&["build"], &plain[..], options].concat());
         fs::read_to_string(dir.path().join(dest).join("dist/SHA256SUMS")).unwrap()
     };
     let ours = files("ours", &["-o", "ours", "--compression", "store", "--xz-preset", "6"]);
@@ -83,7 +83,7 @@ fn accepts_options_of_todays_script_without_showing_them() {
     let packing = ["--wheel-compression", "--no-wheel-compression"];
     let archive = ["--no-devel-tarball-compression", "--devel-tarball-compression"];
     assert_eq!(files("theirs", &[&theirs[..], &packing, &archive].concat()), ours);
-    let help = done(dir.path(), &["build", "--help"]);
+    let help = succeed(dir.path(), &["build", "--help"]);
     for word in [&theirs[..], &packing, &archive].concat() {
         assert!(word == "theirs" || !help.contains(word), "{word}");
     }
@@ -92,7 +92,7 @@ fn accepts_options_of_todays_script_without_showing_them() {
 #[test]
 fn an_empty_value_counts_as_not_given() {
     let dir = scratch(true);
-    let default = done(dir.path(), &PLAN);
+    let default = succeed(dir.path(), &PLAN);
     let options = [
         "version",
         "version-suffix",
@@ -106,9 +106,9 @@ fn an_empty_value_counts_as_not_given() {
         "jobs",
     ];
     for option in options.map(|name| format!("--{name}")) {
-        assert_eq!(done(dir.path(), &[&PLAN[..], &[&option, ""]].concat()), default, "{option}");
+        assert_eq!(succeed(dir.path(), &[&PLAN[..], &[&option, ""]].concat()), default, "{option}");
         let joined = format!("{option}=");
-        assert_eq!(done(dir.path(), &[&PLAN[..], &[&joined]].concat()), default, "{joined}");
+        assert_eq!(succeed(dir.path(), &[&PLAN[..], &[&joined]].concat()), default, "{joined}");
     }
     let mut empty = command(dir.path(), &PLAN);
     for name in ["MANIFEST", "SOURCES", "JOBS", "MESSAGE_FORMAT"] {
@@ -149,10 +149,10 @@ fn a_version_is_refused_before_anything_is_read() {
 fn packages_that_are_not_to_be_built_are_checked_and_not_written() {
     let dir = scratch(true);
     let args = [&BUILD[..], &["--dry-run"]].concat();
-    let stdout = done(dir.path(), &args);
+    let stdout = succeed(dir.path(), &args);
     assert!(stdout.contains("rocm-sdk-core") && stdout.contains("nothing written"), "{stdout}");
     assert!(!dir.path().join("out").exists());
-    done(dir.path(), &[&args[..], &["--build-packages", "--only", "core"]].concat());
+    succeed(dir.path(), &[&args[..], &["--build-packages", "--only", "core"]].concat());
     assert_eq!(built(dir.path()).len(), 3, "a wheel, checksums and provenance");
     let library = "artifacts/blas_lib_generic/stage/lib/libhipblas.so.3.2";
     let whole = fs::read(dir.path().join(library)).unwrap();
@@ -182,9 +182,9 @@ fn names_the_directory_without_a_manifest() {
         );
     }
     assert!(
-        done(here, &["check", "--manifest", "built-in"]).starts_with("<built in>/packages.kdl")
+        succeed(here, &["check", "--manifest", "built-in"]).starts_with("<built in>/packages.kdl")
     );
-    let listed = done(here, &[&["plan", "--format", "files"], &files[..]].concat());
+    let listed = succeed(here, &[&["plan", "--format", "files"], &files[..]].concat());
     assert!(listed.contains(" <built in>/packages.kdl:"), "{listed}");
 
     crate::repository::copy(here, "");
@@ -240,7 +240,7 @@ fn building_the_wheel_of_one_isa_keeps_other_wheels() {
     let dir = scratch(true);
     for isa in ["gfx942", "gfx1100"] {
         let only = format!("rocm-sdk-device-{isa}");
-        done(dir.path(), &[&BUILD[..], &["--only", &only]].concat());
+        succeed(dir.path(), &[&BUILD[..], &["--only", &only]].concat());
     }
     let there = built(dir.path());
     assert_eq!(there.iter().filter(|name| name.contains("_device_")).count(), 2, "{there:?}");
@@ -275,7 +275,7 @@ fn refuses_less_memory_than_a_block_needs() {
 #[test]
 fn each_event_of_a_trace_names_its_package_and_file() {
     let dir = scratch(true);
-    done(dir.path(), &[&BUILD[..], &["--events", "t.trace.json"]].concat());
+    succeed(dir.path(), &[&BUILD[..], &["--events", "t.trace.json"]].concat());
     let trace: Value =
         serde_json::from_slice(&fs::read(dir.path().join("t.trace.json")).unwrap()).unwrap();
     let events = trace["traceEvents"].as_array().unwrap().iter().filter(|e| e["ph"] == "X");
@@ -306,7 +306,7 @@ fn quiet_commands_print_only_results_and_errors() {
 #[test]
 fn the_version_of_a_released_program_names_the_commit() {
     let dir = TempDir::new().unwrap();
-    let version = done(dir.path(), &["--version"]);
+    let version = succeed(dir.path(), &["--version"]);
     let number = concat!("rockpack ", env!("CARGO_PKG_VERSION"));
     if cfg!(debug_assertions) {
         assert_eq!(version.trim(), number);

@@ -32,8 +32,8 @@ pub fn with_manifest() -> TempDir {
 pub fn built(kpack: bool, plan: &[&str], build: &[&str]) -> TempDir {
     let dir = scratch(kpack);
     let args = ["plan", "--json", "--artifact-dir", "artifacts", "--platform-tag", "linux_x86_64"];
-    let planned = program::command(dir.path(), &args).args(plan).done();
+    let planned = program::command(dir.path(), &args).args(plan).succeed();
     fs_err::write(dir.path().join("plan.json"), planned).unwrap();
-    program::build(dir.path(), "out").args(build).done();
+    program::build(dir.path(), "out").args(build).succeed();
     dir
 }

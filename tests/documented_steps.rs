@@ -191,7 +191,7 @@ fn documented_options_exist() {
             "build" => &["build", "--help"],
             _ => &["project", "clone", "--help"],
         };
-        crate::program::done(Path::new("."), words)
+        crate::program::succeed(Path::new("."), words)
     });
     let help = help.concat();
     let rows =

@@ -15,7 +15,7 @@ fn events(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn of<'e>(events: &'e [Value], name: &str) -> Vec<&'e Value> {
+fn events_named<'e>(events: &'e [Value], name: &str) -> Vec<&'e Value> {
     events.iter().filter(|event| event["event"] == name).collect()
 }
 
@@ -27,22 +27,23 @@ fn events_have_the_phases_the_outputs_the_work_and_the_end() {
     let events = events(&fs_err::read_to_string(dir.path().join("events.jsonl")).unwrap());
     assert_eq!(events[0]["event"], "started");
     assert_eq!(events[0]["format"], 1);
-    let phases: Vec<_> = of(&events, "phase-started").iter().map(|e| e["phase"].clone()).collect();
+    let phases: Vec<_> =
+        events_named(&events, "phase-started").iter().map(|e| e["phase"].clone()).collect();
     assert_eq!(phases, ["artifacts", "plan", "packages"]);
     let paths = |name| {
         let mut paths: Vec<_> =
-            of(&events, name).iter().map(|e| e["path"].as_str().unwrap()).collect();
+            events_named(&events, name).iter().map(|e| e["path"].as_str().unwrap()).collect();
         paths.sort_unstable();
         paths
     };
-    let finished = of(&events, "output-finished");
+    let finished = events_named(&events, "output-finished");
     assert_eq!(paths("output-started"), paths("output-finished"));
-    assert_eq!(of(&events, "build-started")[0]["outputs"], finished.len());
+    assert_eq!(events_named(&events, "build-started")[0]["outputs"], finished.len());
     for event in &finished {
         let path = dir.path().join("out").join(event["path"].as_str().unwrap());
         assert_eq!(fs_err::metadata(path).unwrap().len(), event["size"]);
     }
-    let works = of(&events, "worked");
+    let works = events_named(&events, "worked");
     assert!(works.iter().any(|work| work["kind"] == "deflate" && work["bytes"] != 0), "{works:?}");
     let ended = events.last().unwrap();
     assert_eq!((&ended["event"], &ended["successful"]), (&"ended".into(), &true.into()));

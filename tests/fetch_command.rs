@@ -93,14 +93,14 @@ fn rockpack(dir: &Path, args: &[&str]) -> Output {
     output
 }
 
-fn done(dir: &Path, args: &[&str]) -> (String, String) {
+fn succeed(dir: &Path, args: &[&str]) -> (String, String) {
     let output = rockpack(dir, args);
     assert!(output.status.success(), "{args:?}: {}", stderr(&output));
     (String::from_utf8(output.stdout.clone()).unwrap(), stderr(&output))
 }
 
 /// Returns the messages of a command that fails with this status.
-fn refused(dir: &Path, status: i32, args: &[&str]) -> String {
+fn refusal(dir: &Path, status: i32, args: &[&str]) -> String {
     let output = rockpack(dir, args);
     assert_eq!(output.status.code(), Some(status), "{args:?}: {}", stderr(&output));
     stderr(&output)
@@ -135,7 +135,7 @@ fn address(dir: &Path) -> String {
 /// Builds packages and returns their digests.
 fn built(dir: &Path, dest: &str, more: &[&str]) -> BTreeMap<String, String> {
     let args = [&["build", "--platform-tag", "linux_x86_64", "-o", dest], more].concat();
-    done(dir, &args);
+    succeed(dir, &args);
     let mut files = files(&dir.join(dest).join("dist"));
     // It contains digests of the artifacts, which differ between directories and archives.
     files.remove("provenance.intoto.json");

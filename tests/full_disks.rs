@@ -43,7 +43,7 @@ fn inputs() -> TempDir {
     let dir = scratch.path();
     for args in [&*format!("{BUILD} -o out"), "artifact pack artifacts -o zst"] {
         let args: Vec<&str> = args.split(' ').collect();
-        program::uncached(dir, &args).done();
+        program::uncached(dir, &args).succeed();
     }
     for name in ["xz", "in", "split", "new"] {
         fs::create_dir(dir.join(name)).unwrap();
@@ -94,7 +94,7 @@ fn a_full_disk_is_named_and_left_empty() {
     }
     let scratch = inputs();
     let dir = scratch.path();
-    let (mut refused, mut done) = (0, 0);
+    let (mut refused, mut finished) = (0, 0);
     for (seed, args) in (0..).zip(COMMANDS) {
         // `index publish` uploads file by file, and the next run does the rest.
         let is_whole = !args.starts_with("index publish");
@@ -108,7 +108,7 @@ fn a_full_disk_is_named_and_left_empty() {
             let output = command.output().unwrap();
             let said = stderr(&output);
             if output.status.success() {
-                done += 1;
+                finished += 1;
                 continue;
             }
             refused += 1;
@@ -119,8 +119,8 @@ fn a_full_disk_is_named_and_left_empty() {
             assert!(!is_whole || !said.contains("LEFT"), "{scene}");
         }
     }
-    println!("{refused} refused, {done} done");
-    assert!(refused > 5 && done > 2, "{refused} refused, {done} done");
+    println!("{refused} refused, {finished} finished");
+    assert!(refused > 5 && finished > 2, "{refused} refused, {finished} finished");
 }
 
 /// The standard library panics if a directory cannot be closed.

@@ -239,7 +239,7 @@ fn promoted_packages_pass_the_gate() {
     let dir = dir.path();
     let build = ["build", "--artifact-dir", "artifacts", "-o", "old", "--only", "core"];
     let more = ["--platform-tag", "linux_x86_64", "--version", "7.2.0rc1"];
-    program::done(dir, &[&build[..], &more].concat());
+    program::succeed(dir, &[&build[..], &more].concat());
     fs::remove_file(dir.join("old/dist/SHA256SUMS")).unwrap();
     writable(&dir.join("old/dist"));
     let promote = ["wheel", "promote", "old", "--to", "7.2.0", "-o", "new"].map(str::to_owned);

@@ -88,7 +88,7 @@ fn opened(dist: &Path) -> io::Result<Sdist> {
 fn unpacked(members: fn(Tar) -> Tar) -> io::Result<()> {
     let tar = members(Tar::new(DEVEL)).finish();
     let visit = |_: &TarMember, bytes: &mut dyn Read| io::copy(bytes, &mut io::sink()).map(drop);
-    devel_archive::each("demo/_devel.tar", &tar[..], visit)
+    devel_archive::visit("demo/_devel.tar", &tar[..], visit)
 }
 
 #[test]

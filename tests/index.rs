@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use fs_err as fs;
 use tempfile::TempDir;
 
-use crate::program::{done, rockpack, text};
+use crate::program::{rockpack, succeed, text};
 
 #[path = "index/atomic.rs"]
 mod atomic;
@@ -60,7 +60,7 @@ pub fn demo(tag: &str) -> PathBuf {
             let args = ["build", "--artifact-dir", "artifacts", "-o", tag, "--platform-tag", tag];
             // The tag `any` is of no binary.
             let allowed: &[&str] = if tag == "any" { &["--allow", "wrong-platform"] } else { &[] };
-            done(dir.path(), &[&args[..], allowed].concat());
+            succeed(dir.path(), &[&args[..], allowed].concat());
         }
         dir
     });

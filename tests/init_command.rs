@@ -5,7 +5,7 @@ use std::path::Path;
 use fs_err as fs;
 use tempfile::TempDir;
 
-use crate::program::{done, rockpack};
+use crate::program::{rockpack, succeed};
 
 fn fails(dir: &Path, args: &[&str]) -> String {
     let output = rockpack(dir, args);
@@ -18,10 +18,13 @@ fn both_manifests_are_sound_and_laid_out() {
     for option in [None, Some("--minimal")] {
         let dir = TempDir::new().unwrap();
         let args: Vec<&str> = ["init", "packaging"].into_iter().chain(option).collect();
-        let stdout = done(dir.path(), &args);
+        let stdout = succeed(dir.path(), &args);
         assert!(stdout.contains("rockpack check --manifest packaging"), "{stdout}");
-        done(dir.path(), &["check", "--manifest", "packaging"]);
-        done(dir.path(), &["fmt", "--check", "packaging/packages.kdl", "packaging/families.kdl"]);
+        succeed(dir.path(), &["check", "--manifest", "packaging"]);
+        succeed(
+            dir.path(),
+            &["fmt", "--check", "packaging/packages.kdl", "packaging/families.kdl"],
+        );
     }
 }
 
@@ -39,14 +42,14 @@ fn keeps_an_existing_manifest() {
 /// distribution.
 fn plan(dir: &Path, manifest: &str) -> String {
     let args = ["plan", "--artifact-dir", "demo", "--manifest", manifest, "--format", "files"];
-    done(dir, &args)
+    succeed(dir, &args)
 }
 
 #[test]
 fn a_fork_changes_ten_lines_of_the_built_in_manifest() {
     let dir = TempDir::new().unwrap();
-    done(dir.path(), &["init", "--demo", "demo"]);
-    done(dir.path(), &["init", "packaging"]);
+    succeed(dir.path(), &["init", "--demo", "demo"]);
+    succeed(dir.path(), &["init", "packaging"]);
     let without_rules = |text: &str| {
         let lines = text.lines().map(|line| line.split("  <- ").next().unwrap_or_default().trim());
         lines.map(str::to_owned).collect::<Vec<_>>()
@@ -84,7 +87,7 @@ drop "**" artifact="rocprofiler-systems" reason="we have no profiler"
     // Provenance names all files of the manifest, including the built-in one.
     let args =
         ["build", "--artifact-dir", "demo", "-o", "out", "--manifest", "packaging", "--no-cache"];
-    done(dir.path(), &args);
+    succeed(dir.path(), &args);
     let statement = fs::read_to_string(dir.path().join("out/dist/provenance.intoto.json")).unwrap();
     assert!(statement.contains("<built in>/packages.kdl"), "{statement}");
     for name in ["projects.kdl", "rocm-llvm-python.sh"] {
@@ -109,7 +112,7 @@ drop "**" artifact="rocprofiler-systems" reason="we have no profiler"
 #[test]
 fn shows_a_mistake_in_its_included_file() {
     let dir = TempDir::new().unwrap();
-    done(dir.path(), &["init", "packaging"]);
+    succeed(dir.path(), &["init", "packaging"]);
     let file = |name: &str| dir.path().join("packaging").join(name);
     fs::write(file("packages.kdl"), "include \"built-in\"\ninclude \"ours.kdl\"\n").unwrap();
     fs::write(file("ours.kdl"), "\n\nsystem_library \"libx.so.1\"\n").unwrap();
@@ -125,7 +128,7 @@ fn shows_a_mistake_in_its_included_file() {
 #[test]
 fn reads_a_script_of_a_fork_next_to_its_manifest() {
     let dir = TempDir::new().unwrap();
-    done(dir.path(), &["init", "packaging"]);
+    succeed(dir.path(), &["init", "packaging"]);
     let file = |name: &str| dir.path().join("packaging").join(name);
     let project =
         "python-project \"x-wave\" {\n    source \"wave\"\n    run script=\"ours/make.sh\"\n}\n";
@@ -136,5 +139,5 @@ fn reads_a_script_of_a_fork_next_to_its_manifest() {
     assert!(messages.contains("packaging/packages.kdl:4:16"), "{messages}");
     fs::create_dir(file("ours")).unwrap();
     fs::write(file("ours/make.sh"), "make\n").unwrap();
-    done(dir.path(), &check);
+    succeed(dir.path(), &check);
 }

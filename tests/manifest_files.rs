@@ -221,13 +221,13 @@ fn a_readme_of_an_earlier_revision_is_gits() {
     let dir = with_manifest();
     let m = dir.path().join("m");
     let git = |args: &[&str]| {
-        let done = Command::new("git")
+        let output = Command::new("git")
             .arg("-C")
             .arg(&m)
             .args(["-c", "user.name=A", "-c", "user.email=a@example.org"])
             .args(args)
             .output();
-        done.is_ok_and(|output| output.status.success())
+        output.is_ok_and(|output| output.status.success())
     };
     if !skips::has("git", "readmes of earlier revisions") {
         return;

@@ -87,7 +87,7 @@ impl Scene {
         Self { files, lines, catalog, templates, plan: planned.plan, told, promises }
     }
 
-    fn shown(&self, edits: &[Edit]) -> String {
+    fn describe(&self, edits: &[Edit]) -> String {
         let line = |edit: &Edit| {
             let is_it = |line: &&Line| (line.file, line.number) == (edit.file, edit.number);
             let was = self.lines.iter().find(is_it).unwrap().text.trim();
@@ -276,7 +276,7 @@ fn no_mistake_is_silent() {
     assert!(cases.len() >= 500 && kinds.len() >= 50, "{} of {}", cases.len(), kinds.len());
     let outcomes = cases.par_iter().map(|(kind, seed, scene, edits)| {
         let (outcome, text) = scene.outcome(edits);
-        println!("{outcome:?}: {kind} {seed}: {text}{}", scene.shown(edits));
+        println!("{outcome:?}: {kind} {seed}: {text}{}", scene.describe(edits));
         let is_told = matches!(outcome, Outcome::Refused | Outcome::NotPlanned | Outcome::Warned);
         let is_small = std::ptr::eq(*scene, &raw const small);
         let is_obeyed = thorough || (is_small && seed % OBEYED == 0);

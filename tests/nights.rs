@@ -40,8 +40,8 @@ fn rockpack(dir: &Path, args: &[&str]) -> Output {
     command(dir, args).output().unwrap()
 }
 
-fn done(dir: &Path, args: &[&str]) -> String {
-    command(dir, args).done()
+fn succeed(dir: &Path, args: &[&str]) -> String {
+    command(dir, args).succeed()
 }
 
 fn night<'a>(command: &'a str, version: &'a str, more: &[&'a str]) -> Vec<&'a str> {
@@ -50,7 +50,7 @@ fn night<'a>(command: &'a str, version: &'a str, more: &[&'a str]) -> Vec<&'a st
 }
 
 fn build(dir: &Path, version: &str, dest: &str, more: &[&str]) {
-    done(dir, &night("build", version, &[&["-o", dest], more].concat()));
+    succeed(dir, &night("build", version, &[&["-o", dest], more].concat()));
 }
 
 /// New packages with their reasons, and earlier ones with their versions.
@@ -97,7 +97,7 @@ fn wheels(dest: &Path) -> BTreeMap<String, String> {
 fn new_as_bytes_differ(dir: &Path) -> Option<BTreeSet<String>> {
     let (new, earlier) = verdicts(dir, "7.14.0a3", "since")?;
     let again = night("build", "7.14.0a2", &["-o", "again", "--since", "whole"]);
-    done(dir, &again);
+    succeed(dir, &again);
     let (before, after) = (wheels(&dir.join("since")), wheels(&dir.join("again")));
     let differs = |name: &&String| before.get(*name) != after.get(*name);
     let differing: BTreeSet<String> = after
@@ -316,9 +316,9 @@ fn digests_are_of_the_cache_which_is_opened_once() {
         command.env_remove("ROCKPACK_NO_CACHE").env("ROCKPACK_CACHE_DIR", dir.path().join(cache));
         command
     };
-    let told = cached(&plan, "cache").done();
+    let told = cached(&plan, "cache").succeed();
     assert!(told.contains(" changed, and ") && told.contains("since 7.14.0a2"), "{told}");
-    assert!(!done(dir.path(), &plan).contains(" changed, and "));
+    assert!(!succeed(dir.path(), &plan).contains(" changed, and "));
     fs::write(dir.path().join("file"), "").unwrap();
     let build = night("build", "7.14.0a3", &["--since", "since", "-o", "next"]);
     let output = cached(&build, "file").output().unwrap();

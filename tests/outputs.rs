@@ -56,7 +56,7 @@ fn subjects(dest: &Path, statement: &str) -> Vec<String> {
     subjects.map(|subject| subject["name"].as_str().unwrap().to_owned()).collect()
 }
 
-fn only(value: &Path) -> Value {
+fn only_parameter(value: &Path) -> Value {
     let text = fs::read_to_string(value.join("dist/provenance.intoto.json")).unwrap();
     let value: Value = serde_json::from_str(&text).unwrap();
     value["predicate"]["buildDefinition"]["externalParameters"]["only"].clone()
@@ -79,14 +79,14 @@ fn lists_packages_of_successive_builds_together() {
     assert!(core.len() == 1 && both.len() == 2, "{both:?}");
     assert_eq!(listed(&out), both);
     assert_eq!(subjects(&out, "provenance.intoto.json"), both);
-    assert_eq!(only(&out), serde_json::json!(["core", "libraries"]));
+    assert_eq!(only_parameter(&out), serde_json::json!(["core", "libraries"]));
     verified(dir.path(), "out/dist");
     // Building the same packages again changes nothing, and a whole build replaces them.
     let before = contents(&out);
     build(dir.path(), "out", &["--only", "core"]);
     assert_eq!(contents(&out), before);
     build(dir.path(), "out", &[]);
-    assert_eq!((listed(&out), only(&out)), (packages(&out), Value::Null));
+    assert_eq!((listed(&out), only_parameter(&out)), (packages(&out), Value::Null));
     assert!(packages(&out).len() > 2);
 }
 
@@ -160,7 +160,7 @@ fn jobs_that_do_not_belong_together_are_refused() {
     let dir = scratch(true);
     build(dir.path(), "one", &["--only", "core", "--version", "7.1.0"]);
     build(dir.path(), "two", &["--only", "libraries", "--version", "7.2.0"]);
-    program::build(dir.path(), "three").args(["--only", "core", "--version", "7.1.0"]).done();
+    program::build(dir.path(), "three").args(["--only", "core", "--version", "7.1.0"]).succeed();
     fs::create_dir(dir.path().join("empty")).unwrap();
     let refused = |dirs: &[&str], needle: &str| {
         let output = rockpack(dir.path(), &[&["merge", "-o", "out"], dirs].concat());

@@ -11,7 +11,7 @@ use plan::Plan;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::program::{done, rockpack, stderr, text};
+use crate::program::{rockpack, stderr, succeed, text};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 const TREES: [&str; 4] = ["kpack-small", "legacy-small", "kpack-full", "legacy-full"];
@@ -22,6 +22,8 @@ struct Mistake {
     /// Text that is in the file once.
     old: &'static str,
     new: &'static str,
+    /// Text to remove in addition, at its first place: a line moves.
+    removed: &'static str,
     /// Line of the changed file that the message shows.
     blamed: &'static str,
     /// Parts of the message.
@@ -37,6 +39,7 @@ const MISTAKES: [Mistake; 9] = [
         name: "an artifact line is removed from the device package",
         old: DEVICE,
         new: "    requires \"libraries\"\n\n",
+        removed: "",
         blamed: "package \"device\" kind=\"runtime\"",
         says: &[
             "with device code for",
@@ -49,6 +52,7 @@ const MISTAKES: [Mistake; 9] = [
         name: "kernels are excluded",
         old: DEVICE,
         new: "    requires \"libraries\"\n\n    artifact \"blas\" \"lib\"\n    exclude \"lib/rocblas/library/**\"\n",
+        removed: "",
         blamed: "exclude \"lib/rocblas/library/**\"",
         says: &[
             "with device code for",
@@ -60,6 +64,7 @@ const MISTAKES: [Mistake; 9] = [
         name: "archives of kernels are excluded",
         old: DEVICE,
         new: "    requires \"libraries\"\n\n    artifact \"blas\" \"lib\"\n    exclude \".kpack/**\"\n",
+        removed: "",
         blamed: "exclude \".kpack/**\"",
         says: &[
             "with device code for",
@@ -71,6 +76,7 @@ const MISTAKES: [Mistake; 9] = [
         name: "a library goes to a package whose include lines leave nothing of it",
         old: "    artifact \"rocprofiler-compute\" \"lib\" \"run\"\n",
         new: "    artifact \"amd-dbgapi\" \"lib\"\n    artifact \"rocprofiler-compute\" \"lib\" \"run\"\n",
+        removed: "    artifact \"amd-dbgapi\" \"lib\"\n",
         blamed: "artifact \"amd-dbgapi\" \"lib\"",
         says: &[
             "the rules of package `profiler` leave out all files of artifact `amd-dbgapi` `lib`",
@@ -81,6 +87,7 @@ const MISTAKES: [Mistake; 9] = [
         name: "a line counts in the other mode",
         old: "    artifact \"amd-dbgapi\" \"lib\"\n",
         new: "    artifact \"amd-dbgapi\" \"lib\" mode=\"legacy\"\n",
+        removed: "",
         blamed: "artifact \"amd-dbgapi\" \"lib\" mode=\"legacy\"",
         says: &["applies in another mode", "drop \"**\" artifact=\"amd-dbgapi\""],
     },
@@ -88,6 +95,7 @@ const MISTAKES: [Mistake; 9] = [
         name: "devel does not take what core names",
         old: "artifacts-of \"core\" \"libraries\"",
         new: "artifacts-of \"libraries\"",
+        removed: "",
         blamed: "artifacts-of \"libraries\" \"device\" \"profiler\"",
         says: &["are in no package", "add to package `devel`: artifacts-of \"core\""],
     },
@@ -95,6 +103,7 @@ const MISTAKES: [Mistake; 9] = [
         name: "devel leaves headers out",
         old: WITHOUT,
         new: "    without-component \"dev\"\n    without-artifact \"rocprofiler-compute\"\n",
+        removed: "",
         blamed: "without-component \"dev\"",
         says: &[
             "development files",
@@ -106,6 +115,7 @@ const MISTAKES: [Mistake; 9] = [
         name: "devel leaves an artifact out",
         old: WITHOUT,
         new: "    without-artifact \"blas\"\n    without-artifact \"rocprofiler-compute\"\n",
+        removed: "",
         blamed: "without-artifact \"blas\"",
         says: &[
             "of artifact `blas`, the libraries of which are in package `libraries`",
@@ -116,13 +126,14 @@ const MISTAKES: [Mistake; 9] = [
         name: "no package names an artifact of headers",
         old: "    artifact \"prim\"\n",
         new: "",
+        removed: "",
         blamed: "package \"devel\" kind=\"devel\"",
         says: &["of artifact `prim`", "add to package `devel`: artifact \"prim\""],
     },
 ];
 
 /// Makes a directory with the shipped manifest, replacing a text.
-fn with(old: &str, new: &str) -> TempDir {
+fn replace_in_manifest(old: &str, new: &str) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     let packages = fs::read_to_string(Path::new(ROOT).join("packages.kdl")).unwrap();
     assert_eq!(packages.matches(old).count(), 1, "{old}");
@@ -131,14 +142,12 @@ fn with(old: &str, new: &str) -> TempDir {
     dir
 }
 
-fn changed(mistake: &Mistake) -> TempDir {
-    let dir = with(mistake.old, mistake.new);
-    if mistake.name.starts_with("a library goes") {
-        // It moved there from `core`.
-        let file = dir.path().join("packages.kdl");
-        let text = fs::read_to_string(&file).unwrap();
-        fs::write(&file, text.replacen("    artifact \"amd-dbgapi\" \"lib\"\n", "", 1)).unwrap();
-    }
+fn make_mistake(mistake: &Mistake) -> TempDir {
+    let dir = replace_in_manifest(mistake.old, mistake.new);
+    let file = dir.path().join("packages.kdl");
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.contains(mistake.removed), "{}", mistake.name);
+    fs::write(&file, text.replacen(mistake.removed, "", 1)).unwrap();
     dir
 }
 
@@ -168,7 +177,7 @@ fn shows(message: &str, number: usize, text: &str) -> bool {
 #[test]
 fn mistakes_that_lose_files_end_plans_and_name_the_line() {
     for mistake in &MISTAKES {
-        let dir = changed(mistake);
+        let dir = make_mistake(mistake);
         let output = with_catalog(dir.path(), "plan", "kpack-small", &[]);
         let (name, message) = (mistake.name, stderr(&output));
         assert_eq!(output.status.code(), Some(1), "{name}: {message}");
@@ -185,7 +194,7 @@ fn mistakes_that_lose_files_end_plans_and_name_the_line() {
 fn builds_and_comparisons_end_as_plans_do() {
     let demo = crate::demo_tree::scratch(true);
     let artifacts = demo.path().join("artifacts").to_str().unwrap().to_owned();
-    let dir = changed(&MISTAKES[0]);
+    let dir = make_mistake(&MISTAKES[0]);
     let out = dir.path().join("out");
     let build = ["build", "--artifact-dir", &artifacts, "-o", "out", "--no-cache"];
     let output = rockpack(dir.path(), &build);
@@ -211,7 +220,7 @@ fn builds_and_comparisons_end_as_plans_do() {
 
 #[test]
 fn allowed_unowned_files_are_a_warning_with_files_and_bytes() {
-    let dir = changed(&MISTAKES[1]);
+    let dir = make_mistake(&MISTAKES[1]);
     let file = dir.path().join("packages.kdl");
     // Otherwise the line without files is an error, with any permission.
     let packages = fs::read_to_string(&file).unwrap().replace(
@@ -247,7 +256,7 @@ fn allowed_unowned_files_are_a_warning_with_files_and_bytes() {
 
 #[test]
 fn a_drop_line_from_the_message_makes_the_plan() {
-    let dir = changed(&MISTAKES[8]);
+    let dir = make_mistake(&MISTAKES[8]);
     let file = dir.path().join("packages.kdl");
     let packages =
         fs::read_to_string(&file).unwrap() + "drop \"**\" artifact=\"prim\" reason=\"…\"\n";
@@ -268,7 +277,7 @@ fn the_shipped_manifest_leaves_no_file_of_the_trees_in_no_package() {
     }
     let demo = crate::demo_tree::scratch(true);
     let args = ["plan", "--json", "--artifact-dir", "artifacts", "--manifest", "built-in"];
-    let plan: Value = serde_json::from_str(&done(demo.path(), &args)).unwrap();
+    let plan: Value = serde_json::from_str(&succeed(demo.path(), &args)).unwrap();
     assert_eq!(plan["unowned"], serde_json::json!([]));
 }
 
@@ -283,7 +292,7 @@ fn fewer_packages_or_targets_raise_no_false_alarm() {
         assert_eq!(output.status.code(), Some(0), "{more:?}: {}", stderr(&output));
     }
     // Files of a package that is not selected are rejected too.
-    let dir = changed(&MISTAKES[1]);
+    let dir = make_mistake(&MISTAKES[1]);
     let output = with_catalog(dir.path(), "plan", "kpack-small", &["--only", "core"]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
 }
@@ -293,8 +302,8 @@ fn a_target_that_is_not_there_is_one_error() {
     for target in ["gfx94Y-dcgpu", "gfx90a"] {
         let more = ["--linux-amdgpu-families", target];
         let output = with_catalog(Path::new(ROOT), "plan", "legacy-small", &more);
-        let said = stderr(&output);
-        assert_eq!(said.matches('×').count(), 1, "{said}");
-        assert!(!output.status.success() && said.contains(target), "{said}");
+        let message = stderr(&output);
+        assert_eq!(message.matches('×').count(), 1, "{message}");
+        assert!(!output.status.success() && message.contains(target), "{message}");
     }
 }

@@ -114,9 +114,8 @@ fn manifest(file: &Path) -> Manifest {
     };
     let decoded =
         Manifest::decode_beside(&packages, &Source::new("families.kdl", FAMILIES), &beside);
-    decoded.unwrap_or_else(|problems| {
-        panic!("{} has to decode:\n{}", file.display(), drawn(&problems))
-    })
+    decoded
+        .unwrap_or_else(|problems| panic!("{} has to decode:\n{}", file.display(), draw(&problems)))
 }
 
 fn resolved(manifest: &Manifest, catalog: &Catalog, request: &Request) -> (Option<Plan>, Problems) {
@@ -131,7 +130,7 @@ fn resolved(manifest: &Manifest, catalog: &Catalog, request: &Request) -> (Optio
     }
 }
 
-fn drawn(problems: &Problems) -> String {
+fn draw(problems: &Problems) -> String {
     problems.iter().fold(String::new(), |mut out, problem| {
         out.push_str(&source::picture(problem, 100, source::Look::PLAIN));
         out + "\n"
@@ -142,7 +141,7 @@ fn drawn(problems: &Problems) -> String {
 fn picture(manifest: &Manifest, catalog: &Catalog, request: &Request) -> String {
     let (plan, problems) = resolved(manifest, catalog, request);
     let plan = plan.map(|plan| review::summary_text(&plan, true)).unwrap_or_default();
-    let text = drawn(&problems) + &plan;
+    let text = draw(&problems) + &plan;
     text.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 

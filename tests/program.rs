@@ -20,10 +20,10 @@ const VARIABLES: [&str; 7] = [
 
 /// Returns the program with these arguments in a directory, without colours.
 pub fn command(dir: &Path, args: &[&str]) -> Command {
-    of(Command::new(PROGRAM), dir, args)
+    prepare(Command::new(PROGRAM), dir, args)
 }
 
-fn of(mut command: Command, dir: &Path, args: &[&str]) -> Command {
+fn prepare(mut command: Command, dir: &Path, args: &[&str]) -> Command {
     command.args(args).current_dir(dir).env("NO_COLOR", "1").env("ROCKPACK_NO_CACHE", "1");
     for name in VARIABLES {
         command.env_remove(name);
@@ -55,34 +55,34 @@ pub fn rockpack(dir: &Path, args: &[&str]) -> Output {
 pub fn in_a_minute(dir: &Path, args: &[&str]) -> Output {
     let mut command = Command::new("timeout");
     command.args(["60", PROGRAM]);
-    of(command, dir, args).output().unwrap()
+    prepare(command, dir, args).output().unwrap()
 }
 
 /// Returns the output of a successful command.
 #[track_caller]
-pub fn done(dir: &Path, args: &[&str]) -> String {
-    command(dir, args).done()
+pub fn succeed(dir: &Path, args: &[&str]) -> String {
+    command(dir, args).succeed()
 }
 
 /// Checked runs of a command.
 pub trait Run {
     /// Returns the output of a successful run.
-    fn done(&mut self) -> String;
+    fn succeed(&mut self) -> String;
 
     /// Returns the messages of a run that fails with this status, and prints nothing else.
-    fn refused(&mut self, status: i32) -> String;
+    fn fail(&mut self, status: i32) -> String;
 }
 
 impl Run for Command {
     #[track_caller]
-    fn done(&mut self) -> String {
+    fn succeed(&mut self) -> String {
         let output = self.output().unwrap();
         assert!(output.status.success(), "{self:?}: {}", text(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     }
 
     #[track_caller]
-    fn refused(&mut self, status: i32) -> String {
+    fn fail(&mut self, status: i32) -> String {
         let output = self.output().unwrap();
         let messages = stderr(&output);
         assert_eq!(output.status.code(), Some(status), "{self:?}: {messages}");

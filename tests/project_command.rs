@@ -24,8 +24,8 @@ python-project "x-tools" optional="not checked out" { source "tools"; }
 fn git(directory: &Path, words: &[&str]) {
     let mut command = Command::new("git");
     command.args(["-c", "user.name=A", "-c", "user.email=a@example.org"]).args(words);
-    let done = command.current_dir(directory).output().unwrap();
-    assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
+    let output = command.current_dir(directory).output().unwrap();
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// Makes a directory with a manifest, and the repository of its project; skips the test without

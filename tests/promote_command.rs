@@ -8,7 +8,7 @@ use fs_err as fs;
 use serde_json::Value;
 
 use crate::demo_tree::scratch;
-use crate::program::{self, Run, done, rockpack, stderr};
+use crate::program::{self, Run, rockpack, stderr, succeed};
 
 #[path = "promote_command/faults.rs"]
 mod faults;
@@ -22,7 +22,7 @@ mod targets;
 mod version_files;
 
 fn build(dir: &Path, dest: &str, version: &str, more: &[&str]) {
-    program::build(dir, dest).args(["--version", version]).args(more).done();
+    program::build(dir, dest).args(["--version", version]).args(more).succeed();
 }
 
 /// Returns the hash of every file below a destination, except the statement.
@@ -52,7 +52,7 @@ fn statement(dest: &Path) -> Value {
 fn as_built(dir: &Path, from: &str, to: &str, more: &[&str]) {
     build(dir, "old", from, more);
     build(dir, "new", to, more);
-    promote(dir, "old", to).done();
+    promote(dir, "old", to).succeed();
     equals_new(dir, &format!("{from} to {to} {more:?}"));
     let (promoted, built) = (statement(&dir.join("out")), statement(&dir.join("new")));
     assert_eq!(promoted["subject"], built["subject"]);
@@ -98,7 +98,7 @@ fn a_statement_names_the_sources_of_the_packages() {
     let args = ["wheel", "promote", "old/dist", "--to", "7.10.0", "-o", "out"];
     let mut command = program::command(dir.path(), &args);
     command.env("ROCKPACK_BUILDER_ID", "https://example.org/b").env("ROCKPACK_INVOCATION_ID", "7");
-    command.done();
+    command.succeed();
     let statement = statement(&dir.path().join("out"));
     let definition = &statement["predicate"]["buildDefinition"];
     assert_eq!(definition["buildType"], "urn:rockpack:promotion:1");
@@ -119,7 +119,7 @@ fn a_statement_names_the_sources_of_the_packages() {
     // A partial set pins packages that are not in it, like the whole set.
     build(dir.path(), "new", "7.10.0", &["--only", "device,libraries"]);
     equals_new(dir.path(), "a partial set");
-    done(dir.path(), &["merge", "out", "-o", "united"]);
+    succeed(dir.path(), &["merge", "out", "-o", "united"]);
 }
 
 #[test]
@@ -129,11 +129,11 @@ fn a_dry_run_lists_each_field_and_writes_nothing() {
     let before = contents(dir.path());
     let text = promote(dir.path(), "old", "7.10.0")
         .args(["--keep-targets", "gfx1100", "--dry-run"])
-        .done();
+        .succeed();
     assert_eq!(contents(dir.path()), before);
     workbench::expected::compare("tests/fixtures/promote/dry-run.txt", &text);
     // The list is complete: no package of the old version is left.
-    promote(dir.path(), "old", "7.10.0").done();
+    promote(dir.path(), "old", "7.10.0").succeed();
     for file in contents(&dir.path().join("out"))
         .keys()
         .filter(|file| file.extension().is_some_and(|e| e == "whl"))
@@ -159,7 +159,7 @@ fn output_of_an_earlier_run_is_removed() {
     let dir = scratch(true);
     build(dir.path(), "old", "7.10.0rc1", &[]);
     for to in ["7.10.0rc2", "7.10.0"] {
-        promote(dir.path(), "old", to).done();
+        promote(dir.path(), "old", to).succeed();
     }
     let files = contents(&dir.path().join("out"));
     assert!(files.keys().all(|file| !file.to_string_lossy().contains("rc2")), "{files:?}");

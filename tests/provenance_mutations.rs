@@ -64,7 +64,7 @@ fn build(statement: &mut Value) -> &mut Value {
     &mut statement["predicate"]["buildDefinition"]
 }
 
-fn refused(dir: &Path, title: &str) {
+fn assert_refused(dir: &Path, title: &str) {
     assert!(!statement_faults(&dir.join("out/dist")).unwrap().is_empty(), "{title}");
 }
 
@@ -75,7 +75,7 @@ fn changed_statements_are_refused() {
     let run = |args: &[&str]| uncached(dir, args).output().unwrap();
     let args = ["build", "--artifact-dir", "artifacts", "-o", "out", "--version", "7.2.0rc1"];
     let args = [&args[..], &["--only", "meta,core", "--platform-tag", "linux_x86_64"]].concat();
-    uncached(dir, &args).done();
+    uncached(dir, &args).succeed();
     let path = dir.join("out/dist").join(FILE);
     let text = fs::read_to_string(&path).unwrap();
     assert_eq!(statement_faults(&dir.join("out/dist")).unwrap(), []);
@@ -85,13 +85,13 @@ fn changed_statements_are_refused() {
         let changed = serde_json::to_string_pretty(&statement).unwrap() + "\n";
         assert_ne!(changed, text, "{title}");
         fs::write(&path, changed).unwrap();
-        refused(dir, title);
+        assert_refused(dir, title);
     }
     let promote = ["wheel", "promote", "out", "--to", "7.2.0", "-o", "new"];
     let verify = ["wheel", "verify", "out", "--manifest", "built-in"];
     for changed in ["", "{}", "[]", &text[..text.len() / 2], &format!("{text}x")] {
         fs::write(&path, changed).unwrap();
-        refused(dir, changed);
+        assert_refused(dir, changed);
     }
     for (args, code) in [(&promote[..], Some(1)), (&verify, Some(1))] {
         let output = run(args);
@@ -110,7 +110,7 @@ fn changed_statements_are_refused() {
     let mut statement: Value = serde_json::from_str(&text).unwrap();
     CHANGES[15].1(&mut statement);
     fs::write(&path, serde_json::to_string_pretty(&statement).unwrap() + "\n").unwrap();
-    refused(dir, "another digest than the file's");
+    assert_refused(dir, "another digest than the file's");
     fs::write(&path, &text).unwrap();
-    uncached(dir, &promote).done();
+    uncached(dir, &promote).succeed();
 }

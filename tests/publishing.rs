@@ -99,25 +99,25 @@ fn list<'v>(page: &'v Value, name: &str) -> Vec<&'v Value> {
 }
 
 /// Checks an index in a directory: every named file exists with its hash. Returns the file names.
-fn whole(root: &Path, form: Form) -> BTreeSet<String> {
+fn check_index(root: &Path, form: Form) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     match form {
         Form::Flat => {
-            names.extend(whole_page(root, "packages.json"));
+            names.extend(check_page(root, "packages.json"));
         }
         Form::Projects => {
             let projects = json(&root.join("index.json"));
             for project in projects.iter().flat_map(|page| list(page, "projects")) {
                 let place = root.join(project["name"].as_str().unwrap());
                 assert!(place.join("index.html").is_file(), "{project} is named and not there");
-                names.extend(whole_page(&place, "index.json"));
+                names.extend(check_page(&place, "index.json"));
             }
         }
     }
     names
 }
 
-fn whole_page(place: &Path, data: &str) -> BTreeSet<String> {
+fn check_page(place: &Path, data: &str) -> BTreeSet<String> {
     let Some(page) = json(&place.join(data)) else { return BTreeSet::new() };
     let names = list(&page, "files").into_iter().map(|file| {
         let path = place.join(file["url"].as_str().unwrap().replace("%2B", "+"));

@@ -132,15 +132,15 @@ fn run(dir: &Path, args: &str) -> std::process::Command {
 fn records() -> tempfile::TempDir {
     let scratch = scratch(true);
     let dir = scratch.path();
-    let done = |args: &str| run(dir, args).done();
-    done("artifact pack artifacts -o archives");
-    done("artifact fetch file://HERE/archives -o fetched --lock rockpack.lock");
-    done("artifact scan --artifact-dir artifacts -o catalog.json");
+    let succeed = |args: &str| run(dir, args).succeed();
+    succeed("artifact pack artifacts -o archives");
+    succeed("artifact fetch file://HERE/archives -o fetched --lock rockpack.lock");
+    succeed("artifact scan --artifact-dir artifacts -o catalog.json");
     let plan = "plan --catalog catalog.json --version 7.2.0 --json";
-    fs::write(dir.join("plan.json"), done(plan)).unwrap();
-    fs::write(dir.join("contract.json"), done(&format!("{plan} --contract"))).unwrap();
+    fs::write(dir.join("plan.json"), succeed(plan)).unwrap();
+    fs::write(dir.join("contract.json"), succeed(&format!("{plan} --contract"))).unwrap();
     let build = "build --artifact-dir artifacts -o out --version 7.2.0rc1 --only meta,core";
-    done(&format!("{build} --platform-tag linux_x86_64"));
+    succeed(&format!("{build} --platform-tag linux_x86_64"));
     let wheel = "out/dist/rocm_sdk_core-7.2.0rc1-py3-none-linux_x86_64.whl";
     let mut wheel = zip::ZipArchive::new(fs::File::open(dir.join(wheel)).unwrap()).unwrap();
     let bill = format!("rocm_sdk_core-7.2.0rc1.dist-info/{SBOM_PATH}");

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use fs_err as fs;
 
 use crate::demo_tree::scratch;
-use crate::program::{PROGRAM, done, text};
+use crate::program::{PROGRAM, succeed, text};
 use action::{Context, Outcome};
 use workbench::skips::has;
 
@@ -35,7 +35,7 @@ fn a_pull_request_with_a_loss_or_a_new_warning_fails_after_its_comment_is_writte
     let scratch = scratch(true);
     let dir = scratch.path();
     crate::repository::copy(&dir.join("m"), "");
-    done(dir, &["artifact", "scan", "--artifact-dir", "artifacts", "-o", "c.json"]);
+    succeed(dir, &["artifact", "scan", "--artifact-dir", "artifacts", "-o", "c.json"]);
     fs::create_dir(dir.join("programs")).unwrap();
     std::os::unix::fs::symlink(PROGRAM, dir.join("programs/rockpack")).unwrap();
     let commit =
@@ -87,7 +87,7 @@ const PULL_REQUEST: [(&str, &str); 4] = [
     ("inputs.token", "secret"),
 ];
 
-fn with<'v>(more: &[(&'v str, &'v str)]) -> BTreeMap<&'v str, &'v str> {
+fn pull_request_with<'v>(more: &[(&'v str, &'v str)]) -> BTreeMap<&'v str, &'v str> {
     PULL_REQUEST.iter().chain(more).copied().collect()
 }
 
@@ -103,20 +103,27 @@ fn later(values: &BTreeMap<&str, &str>, outcome: Outcome) -> Vec<String> {
 fn a_loss_is_posted_and_texts_of_forks_are_kept() {
     let fork = ("github.event.pull_request.head.repo.full_name", "b/rocm");
     for outcome in [Outcome::Success, Outcome::Failure] {
-        assert_eq!(later(&with(&[]), outcome), ["Comment"], "{outcome:?}");
-        assert_eq!(later(&with(&[fork]), outcome), ["Keep the comment"], "{outcome:?}");
-        assert_eq!(later(&with(&[fork, ("inputs.token", "")]), outcome), ["Keep the comment"]);
-        assert_eq!(later(&with(&[("inputs.token", "")]), outcome), [""; 0]);
-        assert_eq!(later(&with(&[("github.event_name", "push")]), outcome), [""; 0]);
+        assert_eq!(later(&pull_request_with(&[]), outcome), ["Comment"], "{outcome:?}");
+        assert_eq!(
+            later(&pull_request_with(&[fork]), outcome),
+            ["Keep the comment"],
+            "{outcome:?}"
+        );
+        assert_eq!(
+            later(&pull_request_with(&[fork, ("inputs.token", "")]), outcome),
+            ["Keep the comment"]
+        );
+        assert_eq!(later(&pull_request_with(&[("inputs.token", "")]), outcome), [""; 0]);
+        assert_eq!(later(&pull_request_with(&[("github.event_name", "push")]), outcome), [""; 0]);
     }
-    assert_eq!(later(&with(&[]), Outcome::Cancelled), [""; 0]);
+    assert_eq!(later(&pull_request_with(&[]), Outcome::Cancelled), [""; 0]);
 }
 
 #[test]
 fn steps_read_the_values_that_github_fills_in() {
     let steps = action::steps(&file(".github/actions/review/action.yml"));
     let base = |values: &[(&str, &str)]| {
-        let values = with(values);
+        let values = pull_request_with(values);
         let context = Context { values: &values, outcome: Outcome::Success };
         let (_, text) = steps[0].env.iter().find(|(name, _)| name == "BASE").unwrap();
         action::interpolate(text, &context)
@@ -273,7 +280,7 @@ fn hooks_format_and_check_the_manifest() {
     assert_eq!(entries, ["fmt", "check"]);
     let packages = fs::read_to_string(dir.join("packages.kdl")).unwrap();
     fs::write(dir.join("packages.kdl"), packages.replacen("common {", "common   {", 1)).unwrap();
-    assert_eq!(done(dir, &["fmt", "packages.kdl", "manifest/stores.kdl"]), "packages.kdl\n");
+    assert_eq!(succeed(dir, &["fmt", "packages.kdl", "manifest/stores.kdl"]), "packages.kdl\n");
     assert_eq!(fs::read_to_string(dir.join("packages.kdl")).unwrap(), packages);
-    assert!(done(dir, &["check"]).contains(", fine"));
+    assert!(succeed(dir, &["check"]).contains(", fine"));
 }

@@ -127,7 +127,7 @@ fn real_packages_work_once_installed() {
         ["/usr/bin/true", "/bin/true"].iter().find_map(|path| fs_err::read(path).ok()).unwrap();
     catalog::demo::make(&artifacts, true, &program).unwrap();
     let build = ["build", "--artifact-dir", "artifacts", "-o", "out"];
-    program::done(dir.path(), &[&build[..], &["--platform-tag", "linux_x86_64"]].concat());
+    program::succeed(dir.path(), &[&build[..], &["--platform-tag", "linux_x86_64"]].concat());
     run_with(&["test_packages"], Some(("ROCKPACK_DIST", out.join("dist"))));
 }
 
@@ -185,16 +185,16 @@ fn selectors_of_other_products_are_installed_and_uninstalled() {
     file("other-tree/example_lib_generic/stage/share/o/o_bindings.py", b"NAME = 'o'\n");
     file("other-tree/example_dev_generic/artifact_manifest.txt", b"stage\n");
     file("other-tree/example_dev_generic/stage/include/o.h", b"// o\n");
-    program::done(dir.path(), &["init", "--minimal", "starter-manifest"]);
-    program::done(dir.path(), &["init", "--minimal", "other-manifest"]);
+    program::succeed(dir.path(), &["init", "--minimal", "starter-manifest"]);
+    program::succeed(dir.path(), &["init", "--minimal", "other-manifest"]);
     fs_err::write(dir.path().join("other-manifest/packages.kdl"), OTHER).unwrap();
     let tag = ["--platform-tag", "linux_x86_64", "--version", "1.0", "--no-cache"];
     for product in ["starter", "other"] {
         let (manifest, tree) = (format!("{product}-manifest"), format!("{product}-tree"));
         let build = ["build", "--artifact-dir", &tree, "-o", product, "--manifest"];
-        program::done(dir.path(), &[&build[..], &[&manifest], &tag].concat());
+        program::succeed(dir.path(), &[&build[..], &[&manifest], &tag].concat());
         let verify = ["wheel", "verify", product, "--manifest", &manifest];
-        program::done(dir.path(), &verify);
+        program::succeed(dir.path(), &verify);
     }
     run_with(&["test_starter"], Some(("ROCKPACK_STARTERS", dir.path().to_owned())));
 }

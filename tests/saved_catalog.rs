@@ -28,7 +28,7 @@ fn text(dir: &TempDir) -> String {
 }
 
 /// Returns messages and exit status for a `c.json` with this content.
-fn refused(dir: &TempDir, content: &str) -> (String, Option<i32>) {
+fn refusal(dir: &TempDir, content: &str) -> (String, Option<i32>) {
     fs::write(dir.path().join("c.json"), content).unwrap();
     let output = rockpack(dir.path(), &["plan", "--catalog", "c.json"]);
     let stderr = String::from_utf8(output.stderr).unwrap();
@@ -115,7 +115,7 @@ fn refuses_files_that_are_not_catalogs() {
     let broken = |from: &str, to: &str| {
         let text = good.replacen(from, to, 1);
         assert!(text != good, "{from} is in a catalog");
-        refused(&dir, &text)
+        refusal(&dir, &text)
     };
     let expect = |(said, status): (String, Option<i32>), needle: &str| {
         assert!(said.contains(needle), "{needle:?} is not in:\n{said}");
@@ -137,14 +137,14 @@ fn refuses_files_that_are_not_catalogs() {
     );
     expect(broken("\"artifacts\":[", "\"artifacts\":[],\"rest\":["), "unknown field `rest`");
     let (head, _) = good.split_once("\"artifacts\":[").unwrap();
-    expect(refused(&dir, &format!("{head}\"artifacts\":[]}}")), "it has no artifact");
-    expect(refused(&dir, "garbage"), "is not a catalog of artifacts: expected value at line 1");
-    expect(refused(&dir, ""), "is not a catalog");
+    expect(refusal(&dir, &format!("{head}\"artifacts\":[]}}")), "it has no artifact");
+    expect(refusal(&dir, "garbage"), "is not a catalog of artifacts: expected value at line 1");
+    expect(refusal(&dir, ""), "is not a catalog");
     let plan = rockpack(dir.path(), &["plan", "--artifact-dir", "artifacts", "--json"]).stdout;
     let plan = String::from_utf8(plan).unwrap();
-    expect(refused(&dir, &plan), "is a plan, not a catalog of artifacts: give it with --plan");
-    expect(refused(&dir, &good[..good.len() / 2]), "is not a catalog");
-    expect(refused(&dir, &(good.clone() + "x")), "trailing characters");
+    expect(refusal(&dir, &plan), "is a plan, not a catalog of artifacts: give it with --plan");
+    expect(refusal(&dir, &good[..good.len() / 2]), "is not a catalog");
+    expect(refusal(&dir, &(good.clone() + "x")), "trailing characters");
     let entry = good
         .lines()
         .find(|line| line.contains("\"path\":\"bin/amd-smi\""))

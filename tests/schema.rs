@@ -5,7 +5,7 @@ use std::process::Command;
 
 use plan::Plan;
 
-use crate::program::done;
+use crate::program::succeed;
 
 #[cfg(feature = "schema-tests")]
 #[path = "schema/types.rs"]
@@ -17,7 +17,7 @@ mod validated;
 /// Returns the output of `rockpack plan --json` for the demo artifacts.
 fn plan(kpack: bool) -> String {
     let dir = crate::demo_tree::scratch(kpack);
-    done(dir.path(), &["plan", "--artifact-dir", "artifacts", "--json"])
+    succeed(dir.path(), &["plan", "--artifact-dir", "artifacts", "--json"])
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::process::Command;
 use fs_err as fs;
 
 use crate::demo_tree::scratch;
-use crate::program::{PROGRAM, done, text};
+use crate::program::{PROGRAM, succeed, text};
 use workbench::skips::has;
 
 /// Returns the command line of the action.
@@ -25,10 +25,10 @@ fn jobs_of_a_matrix_build_the_plan() {
     let dir = scratch(true);
     let dir = dir.path();
     let built_in = ["--manifest", "built-in"];
-    let with = |args: &[&str]| done(dir, &[args, &built_in[..]].concat());
-    done(dir, &["artifact", "pack", "artifacts", "-o", "archives"]);
+    let with = |args: &[&str]| succeed(dir, &[args, &built_in[..]].concat());
+    succeed(dir, &["artifact", "pack", "artifacts", "-o", "archives"]);
     let scan = ["artifact", "scan", "--artifact-dir", "archives", "-o", "c.json.zst"];
-    done(dir, &[&scan[..], &["--lock", "artifacts.lock"]].concat());
+    succeed(dir, &[&scan[..], &["--lock", "artifacts.lock"]].concat());
     let planned = ["plan", "--catalog", "c.json.zst", "--version", "7.2.0"];
     fs::write(dir.join("plan.json"), with(&[&planned[..], &["--json"]].concat())).unwrap();
     let shards = with(&[&planned[..], &["--format", "shards", "--shards", "3"]].concat());
@@ -69,6 +69,6 @@ fn jobs_of_a_matrix_build_the_plan() {
     assert!(text(&output.stderr).contains("ONLY: is empty"), "{}", text(&output.stderr));
     assert_eq!(jobs.len(), 3);
     let jobs: Vec<&str> = jobs.iter().map(String::as_str).collect();
-    done(dir, &[&["merge", "-o", "out"], &jobs[..]].concat());
-    assert_eq!(done(dir, &["diff", "--exit-code", "plan.json", "out/dist"]), "no difference\n");
+    succeed(dir, &[&["merge", "-o", "out"], &jobs[..]].concat());
+    assert_eq!(succeed(dir, &["diff", "--exit-code", "plan.json", "out/dist"]), "no difference\n");
 }

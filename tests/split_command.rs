@@ -8,7 +8,7 @@ use binary::elf::stub::{StubMachine, exec_stub};
 use fs_err as fs;
 use tempfile::TempDir;
 
-use crate::program::{done, rockpack, stderr};
+use crate::program::{rockpack, stderr, succeed};
 
 #[path = "split_command/dlls.rs"]
 mod dlls;
@@ -92,7 +92,7 @@ const INPUT: &str = "in/frame-2.1+ex7-cp312-cp312-linux_x86_64.whl";
 
 /// Splits the wheel at [`INPUT`].
 fn split(dir: &Path, more: &[&str]) -> String {
-    done(dir, &[&["wheel", "split", INPUT, "--version", "7.0", "-o", "out"], more].concat())
+    succeed(dir, &[&["wheel", "split", INPUT, "--version", "7.0", "-o", "out"], more].concat())
 }
 
 fn text_of(wheel: &Path, member: &str) -> String {
@@ -152,7 +152,7 @@ fn each_file_moves_by_its_path_and_keeps_its_stored_bytes() {
     let payload = before.into_iter().filter(|(member, _)| !member.starts_with("frame-2.1"));
     assert_eq!(seen, payload.collect());
     assert_eq!(
-        done(dir, &["wheel", "verify", "out/dist"]).lines().last().unwrap(),
+        succeed(dir, &["wheel", "verify", "out/dist"]).lines().last().unwrap(),
         "6 packages, 35 files: fine"
     );
 }
@@ -222,7 +222,7 @@ fn kernels_of_a_shipped_level_get_a_wheel_that_the_isas_below_require() {
     let wheel = made.write(&dir.join("in"));
     let wheel = wheel.to_str().unwrap();
     let split = ["wheel", "split", wheel, "--version", "7.2.4", "--manifest", "built-in"];
-    done(dir, &[&split[..], &["-o", "out"]].concat());
+    succeed(dir, &[&split[..], &["-o", "out"]].concat());
     let requirements = |target: &str| -> Vec<String> {
         let name = format!("amd_torch_device_{}", target.replace('-', "_"));
         let file = format!("out/dist/{name}-2.10.0-cp312-cp312-linux_x86_64.whl");
@@ -274,7 +274,7 @@ fn the_plan_is_shown_before_anything_is_written() {
     let whole = [&b"\x7fELF"[..], &[2; 4092], &bundle(&["gpu90", "gpu100"])].concat();
     frame().file("frame/lib/libkernels.so", &whole).write(&dir.join("in"));
     let dry = ["wheel", "split", INPUT, "--version", "7.0", "--dry-run", "--allow", "broken-elf"];
-    let shown = done(dir, &dry);
+    let shown = succeed(dir, &dry);
     assert!(!dir.join("out").exists());
     for line in [
         "frame-2.1+ex7-cp312-cp312-linux_x86_64.whl\n→ frame-2.1+ex7-cp312-cp312-linux_x86_64.whl\n",
@@ -341,7 +341,7 @@ fn equal_wheels_give_equal_bytes_and_a_statement_of_their_sources() {
     frame().write(&dir.join("in"));
     split(dir, &["-j", "1"]);
     let sums = fs::read_to_string(dir.join("out/dist/SHA256SUMS")).unwrap();
-    done(dir, &["wheel", "split", INPUT, "--version", "7.0", "-o", "again", "-j", "4"]);
+    succeed(dir, &["wheel", "split", INPUT, "--version", "7.0", "-o", "again", "-j", "4"]);
     assert_eq!(fs::read_to_string(dir.join("again/dist/SHA256SUMS")).unwrap(), sums);
     assert_eq!(sums.lines().count(), 6);
     let text = fs::read_to_string(dir.join("out/dist/provenance.intoto.json")).unwrap();

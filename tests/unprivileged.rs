@@ -77,8 +77,8 @@ impl Place {
         command
     }
 
-    fn done(&self, args: &str) -> String {
-        self.run(args).done()
+    fn succeed(&self, args: &str) -> String {
+        self.run(args).succeed()
     }
 
     fn sums(&self, output: &str) -> String {
@@ -86,7 +86,7 @@ impl Place {
     }
 
     /// Checks that a command ends with this status, names the file, and leaves no output.
-    fn refused(&self, args: &str, status: i32, file: &str) {
+    fn assert_refused(&self, args: &str, status: i32, file: &str) {
         let output = self.run(args).output().unwrap();
         let said = stderr(&output);
         assert_eq!(output.status.code(), Some(status), "{args}: {said}");
@@ -109,7 +109,7 @@ fn users_without_rights_make_the_same_packages_for_themselves_alone() {
         .map(str::to_owned)
         .collect();
     let build: Vec<&str> = build.iter().map(String::as_str).collect();
-    program::done(place.dir(), &build);
+    program::succeed(place.dir(), &build);
     let expected = place.sums("of-root");
     for args in [
         // Its own cache, a cache of root, and one that root lets everyone write.
@@ -120,16 +120,16 @@ fn users_without_rights_make_the_same_packages_for_themselves_alone() {
         if args.contains("open") {
             place.allow("cache", 0o777);
         }
-        place.done(&format!("{BUILD} {args}"));
+        place.succeed(&format!("{BUILD} {args}"));
         let output = args.split(' ').nth(1).unwrap();
         assert_eq!(place.sums(&format!("write/{output}")), expected, "{args}");
     }
-    place.done("wheel verify out --manifest built-in");
-    place.done("merge out -o merged --manifest built-in");
+    place.succeed("wheel verify out --manifest built-in");
+    place.succeed("merge out -o merged --manifest built-in");
     assert_eq!(place.sums("write/merged"), expected);
-    place.done("wheel promote out --to 7.2.0 -o promoted --manifest built-in");
-    place.done("index publish merged/dist store --manifest built-in");
-    place.done(&format!("wheel split ../in/{WHEEL} --version 7.0 -o split --manifest .."));
+    place.succeed("wheel promote out --to 7.2.0 -o promoted --manifest built-in");
+    place.succeed("index publish merged/dist store --manifest built-in");
+    place.succeed(&format!("wheel split ../in/{WHEEL} --version 7.0 -o split --manifest .."));
     // Packages are readable for all, in directories as private as the mask.
     for entry in fs::read_dir(place.dir().join("write")).unwrap() {
         let entry = entry.unwrap();
@@ -143,7 +143,7 @@ fn users_without_rights_make_the_same_packages_for_themselves_alone() {
 #[test]
 fn files_of_others_are_named() {
     let Some(place) = Place::new() else { return };
-    place.done(&format!("{BUILD} -o out"));
+    place.succeed(&format!("{BUILD} -o out"));
     fs::create_dir(place.dir().join("closed")).unwrap();
     let build = |rest: &str| format!("{BUILD} {rest}");
     for (args, status, file) in [
@@ -156,7 +156,7 @@ fn files_of_others_are_named() {
             "closed",
         ),
     ] {
-        place.refused(&args, status, file);
+        place.assert_refused(&args, status, file);
         assert_eq!(fs::read_dir(place.dir().join("closed")).unwrap().count(), 0, "{args}");
     }
     let hide = |path: &str| {
@@ -165,9 +165,9 @@ fn files_of_others_are_named() {
         fs::set_permissions(&path, PermissionsExt::from_mode(0o000)).unwrap();
     };
     hide(LIBRARY);
-    place.refused(&build("-o new"), 1, "libhipfile.so.0");
+    place.assert_refused(&build("-o new"), 1, "libhipfile.so.0");
     hide(&format!("in/{WHEEL}"));
-    place.refused(
+    place.assert_refused(
         &format!("wheel split ../in/{WHEEL} --version 7.0 -o new --manifest .."),
         2,
         WHEEL,
@@ -181,6 +181,6 @@ fn files_of_others_are_named() {
         ("index publish out/dist new", 2),
         ("index write out/dist", 2),
     ] {
-        place.refused(&format!("{args} --manifest built-in"), status, core);
+        place.assert_refused(&format!("{args} --manifest built-in"), status, core);
     }
 }

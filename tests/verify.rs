@@ -35,7 +35,7 @@ const PROJECT: &str = "common {\n    author \"A\"\n    requires-python \">=3.10\
 const PACKAGE: &str = "package \"demo\" kind=\"runtime\" {\n    distribution \"demo\" module=\"demo\" per=\"none\"\n    summary \"S\"\n    license \"MIT\"\n    template \"runtime\"\n}\n";
 
 /// Makes a directory with a manifest, and the packages of `make` in `dist`.
-fn made(manifest: &str, make: &dyn Fn(&Path)) -> TempDir {
+fn make_dist(manifest: &str, make: &dyn Fn(&Path)) -> TempDir {
     let dir = TempDir::new().unwrap();
     fs_err::write(dir.path().join("packages.kdl"), manifest).unwrap();
     fs_err::write(dir.path().join("families.kdl"), FAMILIES).unwrap();
@@ -45,7 +45,7 @@ fn made(manifest: &str, make: &dyn Fn(&Path)) -> TempDir {
 }
 
 /// Returns the findings as JSON.
-fn found(dir: &Path) -> (i32, Value) {
+fn verify_json(dir: &Path) -> (i32, Value) {
     let output = rockpack(dir, &["wheel", "verify", "dist", "--json"]);
     (
         output.status.code().unwrap(),
@@ -196,8 +196,8 @@ fn judges_a_part_together_with_the_rest() {
 #[test]
 fn sound_packages_have_no_findings() {
     for (_, title, make) in cases::fine() {
-        let dir = made(&[PROJECT, PACKAGE].concat(), &*make);
-        let (status, found) = found(dir.path());
+        let dir = make_dist(&[PROJECT, PACKAGE].concat(), &*make);
+        let (status, found) = verify_json(dir.path());
         assert_eq!((status, codes(&found)), (0, BTreeSet::new()), "{title}: {found:#}");
     }
 }
@@ -208,8 +208,8 @@ fn sound_packages_have_no_findings() {
 fn reports_every_fault() {
     let (mut page, mut wrong) = (String::new(), Vec::new());
     for (expected, title, make) in cases::cases() {
-        let dir = made(&[PROJECT, PACKAGE].concat(), &*make);
-        let (status, found) = found(dir.path());
+        let dir = make_dist(&[PROJECT, PACKAGE].concat(), &*make);
+        let (status, found) = verify_json(dir.path());
         let (is, meant): (BTreeSet<_>, BTreeSet<_>) =
             (codes(&found), expected.iter().map(|code| code.as_str()).collect());
         if is != meant {
@@ -254,7 +254,7 @@ fn a_finding_is_ignored_with_a_reason() {
         wheel.write(dir);
     };
     let status = |rules: &str, args: &[&str]| {
-        let dir = made(&[PROJECT, PACKAGE, rules].concat(), &make);
+        let dir = make_dist(&[PROJECT, PACKAGE, rules].concat(), &make);
         let output = rockpack(dir.path(), &[&["wheel", "verify", "dist"], args].concat());
         (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
     };
@@ -300,8 +300,8 @@ fn an_rpath_is_ignored_by_where_it_leads() {
         wheel.write(dir);
     };
     let rule = "ignore \"rpath-leads-nowhere\" to=\"**/x/lib\" reason=\"it is made by hand\"\n";
-    let dir = made(&[PROJECT, PACKAGE, rule].concat(), &make);
-    let (status, found) = found(dir.path());
+    let dir = make_dist(&[PROJECT, PACKAGE, rule].concat(), &make);
+    let (status, found) = verify_json(dir.path());
     assert_eq!(status, 0, "it is doubtful, and no mistake");
     assert_eq!(
         (&found["ignored"][0]["to"], &found["findings"][0]["to"]),
@@ -331,7 +331,7 @@ fn threads_and_the_order_of_arguments_change_nothing() {
 
 #[test]
 fn sums_that_fit_are_fine() {
-    let dir = made(&[PROJECT, PACKAGE].concat(), &|dir| {
+    let dir = make_dist(&[PROJECT, PACKAGE].concat(), &|dir| {
         wheel::wheel("demo", "any").write(dir);
         let done = Command::new("sh")
             .args(["-c", "sha256sum *.whl > SHA256SUMS"])
@@ -342,12 +342,12 @@ fn sums_that_fit_are_fine() {
         fs_err::write(dir.join("provenance.intoto.jsonl"), "{}\n").unwrap();
         fs_err::write(dir.join("sbom.json"), "{}\n").unwrap();
     });
-    assert_eq!(found(dir.path()).0, 0);
+    assert_eq!(verify_json(dir.path()).0, 0);
 }
 
 #[test]
 fn unreadable_arguments_are_usage_errors() {
-    let dir = made(PROJECT, &|_| {});
+    let dir = make_dist(PROJECT, &|_| {});
     fs_err::write(dir.path().join("x.txt"), "x").unwrap();
     for (args, needle) in [
         (&["gone.whl"][..], "gone.whl does not exist"),
@@ -367,7 +367,7 @@ fn unreadable_arguments_are_usage_errors() {
 
 #[test]
 fn findings_are_annotations_too() {
-    let dir = made(&[PROJECT, PACKAGE].concat(), &|dir| {
+    let dir = make_dist(&[PROJECT, PACKAGE].concat(), &|dir| {
         let mut wheel = wheel::wheel("demo", "any");
         wheel.member("data.txt").mode = 0o100_666;
         wheel.write(dir);

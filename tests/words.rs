@@ -28,7 +28,7 @@ const QUESTIONS_PER_100_DOC_COMMENTS: usize = 3;
 const SHOWN: usize = 40;
 
 /// Panics with the marked sentences if the area, or one of its files, has more marks than allowed.
-fn hold(area: Area) {
+fn assert_few_marks(area: Area) {
     let (marks, passages) = (Marks::new(), passage::of_checkout(area));
     let words: usize = passages.iter().map(Passage::words).sum();
     assert!(words > 5_000, "{area:?}: {words} words, so the files were not found");
@@ -66,17 +66,17 @@ fn hold(area: Area) {
 
 #[test]
 fn comments_have_few_marks() {
-    hold(Area::Comments);
+    assert_few_marks(Area::Comments);
 }
 
 #[test]
 fn printed_texts_have_few_marks() {
-    hold(Area::Texts);
+    assert_few_marks(Area::Texts);
 }
 
 #[test]
 fn pages_have_few_marks() {
-    hold(Area::Pages);
+    assert_few_marks(Area::Pages);
 }
 
 #[test]

@@ -17,7 +17,7 @@ pub fn copy_tree(from: &Path, to: &Path) -> Result<(), String> {
         let entry = entry.map_err(|e| e.to_string())?;
         let path = to.join(entry.path().strip_prefix(from).map_err(|e| e.to_string())?);
         let kind = entry.file_type();
-        let done = if kind.is_dir() {
+        let result = if kind.is_dir() {
             fs::create_dir_all(&path)
         } else if kind.is_symlink() {
             fs::read_link(entry.path())
@@ -25,7 +25,7 @@ pub fn copy_tree(from: &Path, to: &Path) -> Result<(), String> {
         } else {
             fs::copy(entry.path(), &path).map(drop)
         };
-        done.map_err(|e| e.to_string())?;
+        result.map_err(|e| e.to_string())?;
     }
     Ok(())
 }

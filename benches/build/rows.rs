@@ -50,7 +50,7 @@ pub fn rows(presets: &[u32]) -> Vec<Row> {
     rows.push(Row { slow: true, ..devel(presets) });
     rows.push(Row { slow: true, ..self::presets() });
     rows.extend([archives(), unchanged(), library(), variant(), promote(), plan()]);
-    rows.extend([memory(), written(), scaling()]);
+    rows.extend([memory(), written_bytes(), scaling()]);
     rows
 }
 
@@ -344,7 +344,7 @@ fn memory() -> Row {
     })
 }
 
-fn written() -> Row {
+fn written_bytes() -> Row {
     Row::new("written", &[Subject::Uncached, Subject::Build(Default)], |results| {
         let line = |name: &str, subject, limit| -> Result<Line, String> {
             let run = results.best(subject)?;

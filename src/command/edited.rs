@@ -8,7 +8,7 @@ use base::source::{Code, Problem, Problems};
 use base::text::with_causes;
 use record::gate::PackageFile;
 use wheel::archive::zip::ZipError;
-use wheel::edit::{Made, MakeError, Prepared};
+use wheel::edit::{FinishedWheel, MakeError, Prepared};
 use wheel::package::OpenError;
 
 use super::{Failure, environment, gate, print};
@@ -94,7 +94,7 @@ fn for_each<W>(
     if refused.is_empty() { Ok(()) } else { Err(refused.into()) }
 }
 
-fn report(wheel: &Made) -> String {
+fn report(wheel: &FinishedWheel) -> String {
     for name in &wheel.dropped {
         let text =
             format!("{name} of {} signs the old RECORD and was left out", wheel.path.display());

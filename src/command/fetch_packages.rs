@@ -17,7 +17,7 @@ pub fn run(args: &FetchPackagesArgs) -> Result<(), Failure> {
     let pins = requested_pins(args)?;
     let source: Arc<dyn Bucket> = publish::open(&args.source, Access::Any)?.into();
     let options = Options { access: Access::Anonymous, ..Options::default() };
-    let open = |url: &str, named| store::open(url, &Options { named, ..options.clone() });
+    let open = |url: &str, url_origin| store::open(url, &Options { url_origin, ..options.clone() });
     let files = select(&source, &open, &pins)?;
     let Some(dir) = args.output.as_ref().filter(|_| !args.dry_run) else {
         let list: String = files.iter().map(|file| line("fetch", file.size, file)).collect();

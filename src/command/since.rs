@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use ::index::earlier::{self, EarlierError, Wanted};
+use ::index::earlier::{self, EarlierError, EarlierQuery};
 use ::index::store::{self, Access, Bucket, ErrorKind};
 use base::source::{Code, Problem};
 use base::text::with_causes;
@@ -91,7 +91,7 @@ impl Set<'_> {
             let path = execute::output_path(plan, distribution);
             Some((distribution.name.normalized(), path.file_name().parse().ok()?))
         });
-        let query = Wanted { wheels: wheels.collect(), rules };
+        let query = EarlierQuery { wheels: wheels.collect(), rules };
         let listener = ui::events::listener();
         let options = store::Options { listener, access: Access::Any, ..store::Options::default() };
         let bucket = store::open(self.place, &options);

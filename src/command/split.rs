@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use base::cleanup;
 use base::source::{Code, Problem};
 use base::text::{counted, human_size, with_causes};
-use rewrite::split::{self, Ask, Division, Part, SplitError};
+use rewrite::split::{self, Division, Part, SplitError, SplitRequest};
 use tempfile::TempDir;
 use wheel::package::{OpenError, ReadError};
 
@@ -18,10 +18,10 @@ pub fn run(args: &SplitArgs) -> Result<(), Failure> {
     let sources = inputs::manifest::sources(args.making.manifest.as_deref())?;
     ui::show_manifest_name(inputs::manifest::label(&sources.0));
     let manifest = inputs::manifest::decode(&sources)?;
-    let request = Ask {
+    let request = SplitRequest {
         wheels: &args.wheels,
         version: args.version.as_ref(),
-        beside: args.beside.as_deref(),
+        packages: args.beside.as_deref(),
         threads: inputs::pool(args.making.threads.jobs)?.current_num_threads(),
         allowed: &args.making.allow.allow,
     };

@@ -12,7 +12,7 @@ use manifest::Manifest;
 use plan::Plan;
 use rayon::prelude::*;
 use record::gate::{self, Judged, System};
-use wheel::package::{Found, ReadError};
+use wheel::package::{FoundPackage, ReadError};
 
 use super::{Failure, environment, print, print_exact};
 use crate::cli::VerifyArgs;
@@ -71,7 +71,7 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
 pub fn of_plan(
     manifest: &Manifest,
     plan: &(String, Plan),
-    packages: Vec<(Found, String)>,
+    packages: Vec<(FoundPackage, String)>,
 ) -> Result<Vec<Finding>, Failure> {
     let arguments = PackageArguments::from_packages(packages);
     let targets = Arc::new(Targets::new(manifest.families.target_names()));
@@ -121,7 +121,8 @@ fn as_planned(
     let readable =
         |file: &str| !findings.iter().any(|f| f.file == file && f.code == Code::BrokenPackage);
     let packages = arguments.packages.iter().take(arguments.judged);
-    let packages: Vec<&(Found, String)> = packages.filter(|(_, name)| readable(name)).collect();
+    let packages: Vec<&(FoundPackage, String)> =
+        packages.filter(|(_, name)| readable(name)).collect();
     let read = packages.par_iter().map(|(package, _)| read::package(package, Depth::Comparison));
     let read: Vec<_> = read.collect();
     let (mut built, mut files) = (Vec::new(), Vec::new());

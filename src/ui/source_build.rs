@@ -6,7 +6,7 @@ use std::time::Duration;
 use base::names::RelPath;
 use base::source::{Code, Place, Problem};
 use base::text::{Column, Table, counted, human_size};
-use projects::{Happened, NotMade, Outcome, Snapshot, TrialKind, Tried, Why};
+use projects::{Happened, MissingReason, NotMade, Outcome, Snapshot, TrialKind, Tried};
 
 use super::{print_message, seconds};
 
@@ -112,7 +112,7 @@ pub fn missing(
     let name = &not_made.name;
     let message = format!("the wheel `{name}` is unavailable, so nothing was built");
     let problem = Problem::error(Code::ProjectFailed, message);
-    let Why::Failed { reason, log, tail } = &not_made.why else { return problem };
+    let MissingReason::Failed { reason, log, tail } = &not_made.why else { return problem };
     let label = with_dependents(reason, dependents);
     let problem = match place {
         Some(place) => problem.label(place, label),
@@ -149,12 +149,12 @@ pub fn problem(
 ) -> Problem {
     let name = &not_made.name;
     let (message, label, help) = match &not_made.why {
-        Why::Waited { before } => (
+        MissingReason::Waited { before } => (
             format!("`{name}` was not built"),
             format!("it needs `{before}`, which was not built"),
             None,
         ),
-        Why::Failed { reason, log, tail } => {
+        MissingReason::Failed { reason, log, tail } => {
             let log = log.as_ref().map(|log| ending(log, tail, dest));
             let message = match not_made.trial {
                 None => format!("building `{name}` failed"),

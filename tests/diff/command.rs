@@ -9,7 +9,7 @@ use crate::demo_tree::with_manifest;
 use crate::program::{rockpack, text};
 
 fn git(dir: &Path, args: &[&str]) {
-    let done = Command::new("git")
+    let output = Command::new("git")
         .args([
             "-c",
             "user.name=t",
@@ -24,7 +24,7 @@ fn git(dir: &Path, args: &[&str]) {
         .env("GIT_CONFIG_SYSTEM", "/dev/null")
         .output()
         .unwrap();
-    assert!(done.status.success(), "git {args:?}: {}", text(&done.stderr));
+    assert!(output.status.success(), "git {args:?}: {}", text(&output.stderr));
 }
 
 fn has_git() -> bool {

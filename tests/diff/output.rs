@@ -105,7 +105,10 @@ fn markdown_fits_a_comment_for_all_differences() {
         "{}",
         &text[text.len() - 200..]
     );
-    let few = diff::markdown(&differ(&Plan::of(&old, 3), &Plan::of(&new, 3)));
+    let few = diff::markdown(&differ(
+        &Plan::first_distributions(&old, 3),
+        &Plan::first_distributions(&new, 3),
+    ));
     assert!(
         few.contains("\n`````diff\n") && few.ends_with("`````\n"),
         "the fence is longer than what is in it:\n{few}"
@@ -116,7 +119,7 @@ struct Plan;
 
 impl Plan {
     /// Returns the plan with only its first distributions.
-    fn of(plan: &plan::Plan, count: usize) -> plan::Plan {
+    fn first_distributions(plan: &plan::Plan, count: usize) -> plan::Plan {
         let mut plan = plan.clone();
         plan.distributions.truncate(count);
         plan

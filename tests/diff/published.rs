@@ -3,7 +3,7 @@
 use tempfile::TempDir;
 
 use crate::index::packages::{sdist, wheel, wheel_of};
-use crate::program::{done, rockpack, stderr, text};
+use crate::program::{rockpack, stderr, succeed, text};
 
 const OLD: &str = "1.0a20261127";
 const NEW: &str = "1.0a20261128";
@@ -26,19 +26,19 @@ fn nights() -> TempDir {
             wheel(&set, "x-user", version, &[&format!("x-old=={OLD}")]);
         }
         let (layout, place) = (["--layout", "per-package"], set.to_str().unwrap());
-        done(dir.path(), &[&["index", "publish", place, "store"], &layout[..]].concat());
+        succeed(dir.path(), &[&["index", "publish", place, "store"], &layout[..]].concat());
     }
     dir
 }
 
-fn at(place: &str, version: &str) -> String {
+fn address_at(place: &str, version: &str) -> String {
     format!("{place}@{version}")
 }
 
 #[test]
 fn reads_changes_of_a_night_from_its_headers() {
     let dir = nights();
-    let (old, new) = (at("store", OLD), at("store", NEW));
+    let (old, new) = (address_at("store", OLD), address_at("store", NEW));
     let output = rockpack(dir.path(), &["diff", &old, &new]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     let (lines, errors) = (text(&output.stdout), text(&output.stderr));
@@ -142,7 +142,7 @@ mod web {
     fn reads_a_thirtieth_of_large_packages_over_http() {
         let dir = nights();
         let (address, sent) = serve(&dir.path().join("store"), true);
-        let sides = [at(&address, OLD), at(&address, NEW)];
+        let sides = [address_at(&address, OLD), address_at(&address, NEW)];
         let output = rockpack(dir.path(), &["diff", &sides[0], &sides[1]]);
         assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
         let lines = text(&output.stdout);
@@ -156,7 +156,7 @@ mod web {
     fn refuses_a_server_that_sends_no_parts() {
         let dir = nights();
         let (address, sent) = serve(&dir.path().join("store"), false);
-        let sides = [at(&address, OLD), at(&address, NEW)];
+        let sides = [address_at(&address, OLD), address_at(&address, NEW)];
         let output = rockpack(dir.path(), &["diff", &sides[0], &sides[1]]);
         assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
         let text = stderr(&output);

@@ -47,6 +47,14 @@ class Changes(unittest.TestCase):
         with self.assertRaises(AttributeError):
             changed(None, [lambda text: text.lower()])
 
+    def test_changes_of_a_text_have_no_effect_without_it(self):
+        for first in (lambda text: None, str.encode):
+            self.assertEqual(changed("text", [first, str.upper]), first("text"))
+
+    def test_an_error_of_a_later_change_is_not_ignored(self):
+        with self.assertRaises(ValueError):
+            changed("text", [str.upper, lambda text: text.index("x")])
+
     def test_fields_are_changed_next_to_bytes_that_are_not_utf_8(self):
         info = cases.Case("sdist", ("PKG-INFO: latin", "PKG-INFO: same version"), 1).make().member("PKG-INFO").data
         self.assertIn(b"Author: \xfc\nName: demo\nVersion: 1\n", info)

@@ -7,7 +7,7 @@ import shutil
 
 import expectations
 from process import run
-from report import some
+from report import a_few
 from snapshot import difference, sha256
 
 NOBODY = 65534
@@ -66,7 +66,7 @@ def outputs(mode, version, tags):
 def _differing(expected, actual):
     absent = [path for path in expected if path not in actual]
     foreign = [path for path in actual if path not in expected]
-    differences = [f"not built: {some(absent)}"] * bool(absent) + [f"not expected: {some(foreign)}"] * bool(foreign)
+    differences = [f"not built: {a_few(absent)}"] * bool(absent) + [f"not expected: {a_few(foreign)}"] * bool(foreign)
     return "; ".join(differences)
 
 

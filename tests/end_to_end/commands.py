@@ -9,7 +9,7 @@ import time
 import loading
 import snapshot
 from process import kill, wait
-from report import some
+from report import a_few
 
 
 def check_output(report, name, environment, version, isas):
@@ -84,7 +84,7 @@ def check_device_links(report, name, environment, isas):
     devel = environment.site / "_rocm_sdk_devel"
     for isa, links in links_of.items():
         absent = [link["relpath"] for link in links if not (devel / link["relpath"]).is_file()]
-        problem = (absent and f"absent: {some(absent)}") or (not links and "it lists nothing")
+        problem = (absent and f"absent: {a_few(absent)}") or (not links and "it lists nothing")
         report.check(f"{name}: the devel tree has the {len(links)} files of {isa}", problem)
 
 
@@ -106,13 +106,13 @@ def check_self_test(report, name, environment, tree, root=None):
             matched.add(index)
             report.note(f"expected: {case}: {expected[index][1].reason}")
     stale = [pattern for index, (pattern, _) in enumerate(expected) if index not in matched]
-    report.check(f"{name}: each case that is expected to fail does", stale and f"these do not: {some(stale, 20)}")
+    report.check(f"{name}: each case that is expected to fail does", stale and f"these do not: {a_few(stale, 20)}")
     _skips(report, name, cases, tree)
     passed = [case["name"] for case in cases if case["status"] == "ok"]
     kinds = {case.split(":")[0] for case in passed}
     kinds_expected = {"layout", "library", "preload", "script", "devel"}
     missing, unknown = sorted(kinds_expected - kinds), sorted(kinds - kinds_expected)
-    problem = (missing and f"no case of these kinds passes: {some(missing)}") or (unknown and f"new kinds: {some(unknown)}")
+    problem = (missing and f"no case of these kinds passes: {a_few(missing)}") or (unknown and f"new kinds: {a_few(unknown)}")
     report.check(f"{name}: self-test: {len(passed)} cases pass, {len(failed)} fail", problem)
     _owners(report, name, cases, environment)
 
@@ -144,7 +144,7 @@ def _skips(report, name, cases, tree):
     skipped = [case["name"] for case in cases if case["status"] == "skip"]
     unknown = [case for case in skipped if not any(fnmatch.fnmatchcase(case, one) for one in tree.skipped)]
     stale = [one for one in tree.skipped if not fnmatch.filter(skipped, one)]
-    differences = [f"not expected: {some(unknown)}"] * bool(unknown) + [f"not skipped: {some(stale)}"] * bool(stale)
+    differences = [f"not expected: {a_few(unknown)}"] * bool(unknown) + [f"not skipped: {a_few(stale)}"] * bool(stale)
     report.check(f"{name}: self-test skips the expected cases ({len(skipped)})", "; ".join(differences))
 
 
@@ -163,7 +163,7 @@ def _owners(report, name, cases, environment):
         logical, _, path = rest.partition(":")
         if kind == "library" and owners.get(path) != logical:
             errors.append(f"{case['name']} belongs to {owners.get(path)}")
-    report.check(f"{name}: self-test names the package of each library", errors and some(errors, 3))
+    report.check(f"{name}: self-test names the package of each library", errors and a_few(errors, 3))
 
 
 def check_paths_without_devel(report, name, environment):

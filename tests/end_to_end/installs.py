@@ -5,7 +5,7 @@ import re
 import shutil
 
 import snapshot
-from report import some
+from report import a_few
 
 
 class Environment:
@@ -65,5 +65,5 @@ def leftovers(before, environment):
     ignored = re.compile(r"lib/python[^/]*/site-packages/pip/(.*/)?__pycache__/.*|\.lock")
     missing = [name for name in before if name not in set(after)]
     new = [name for name in after if name not in set(before) and not ignored.fullmatch(name)]
-    differences = [f"left: {some(new)}"] * bool(new) + [f"missing: {some(missing)}"] * bool(missing)
+    differences = [f"left: {a_few(new)}"] * bool(new) + [f"missing: {a_few(missing)}"] * bool(missing)
     return "; ".join(differences)

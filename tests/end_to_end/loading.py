@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import expectations
-from report import some
+from report import a_few
 
 PROBES = Path(__file__).parent / "probes"
 C_FILE = """#include <stddef.h>
@@ -55,7 +55,7 @@ def check_libraries(report, label, environment, tree, root=None):
             paths |= set(answers)
     unmatched = [pattern for cause in tree.causes_outside_self_test for pattern in cause.libraries
                  if not any(fnmatch.fnmatchcase(path.partition("/")[2], pattern) for path in paths)]
-    report.check(f"{label}: each library in expectations.py exists", unmatched and f"these do not: {some(unmatched)}")
+    report.check(f"{label}: each library in expectations.py exists", unmatched and f"these do not: {a_few(unmatched)}")
 
 
 def _judge(report, name, answers, causes):
@@ -79,7 +79,7 @@ def _is_listed(path, cause):
 
 def _stale(report, name, answers, causes):
     loads = [path for path, error in answers.items() if error is None and any(_is_listed(path, one) for one in causes)]
-    report.check(f"{name}: libraries that expectations.py lists fail to load", loads and f"these load: {some(loads)}")
+    report.check(f"{name}: libraries that expectations.py lists fail to load", loads and f"these load: {a_few(loads)}")
 
 
 def check_forwards(report, label, environment, plan, tree, root=None):
@@ -116,7 +116,7 @@ def check_stubs(report, label, environment, plan, tree, root=None):
     planned = {path: step["target"] for path, step in _steps(plan, "stub", environment)}
     required = {*tree.stubs, *(stub for cause in tree.causes for stub in cause.stubs)}
     absent = sorted(required - {path.partition("/")[2] for path in planned})
-    report.check(f"{label}: stubs by name", absent and f"not there: {some(absent)}")
+    report.check(f"{label}: stubs by name", absent and f"not there: {a_few(absent)}")
     answers, problem = _probe(environment, "stubs.py", *(f"{path}={target}" for path, target in planned.items()), root=root)
     if not report.check(f"{label}: stubs: the probe runs", problem):
         return

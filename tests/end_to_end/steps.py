@@ -17,7 +17,7 @@ import trees
 import wrong_inputs
 from fetch import ensure_uv
 from process import Root
-from report import Report, some
+from report import Report, a_few
 
 
 @dataclass
@@ -124,7 +124,7 @@ def _compare(report, name, pip, uv):
     report.check(f"{name}: pip and uv install the same ({len(files[0])} entries)", snapshot.difference(*files))
     for environment in (pip, uv):
         errors = records.mismatches(environment.site)
-        report.check(f"{name}: {environment.tool}: files match RECORD", errors and some(errors))
+        report.check(f"{name}: {environment.tool}: files match RECORD", errors and a_few(errors))
 
 
 def _expand_and_add(report, installation, pip, uv):
@@ -150,7 +150,7 @@ def _test_use(context, name, tree, plan, pip, uv, isas):
         if tree.mode == "kpack":
             commands.check_device_links(report, label, environment, isas)
         foreign = records.unowned(environment.site)
-        report.check(f"{label}: after init every file is in a RECORD", foreign and some(foreign))
+        report.check(f"{label}: after init every file is in a RECORD", foreign and a_few(foreign))
         commands.check_find_libraries(report, label, environment, plan["version"])
         loading.check_names(report, label, environment)
         commands.check_self_test(report, label, environment, tree)
@@ -189,6 +189,6 @@ def _test_device_removal(report, name, environment):
     result = environment.installer("uninstall", devices[0])
     report.check(f"{name}: uninstall {devices[0]}", result.problem)
     errors = records.mismatches(environment.site) + records.absent(environment.site)
-    report.check(f"{name}: the other packages are whole", errors and some(errors))
+    report.check(f"{name}: the other packages are whole", errors and a_few(errors))
     foreign = records.unowned(environment.site)
-    report.check(f"{name}: nothing of {devices[0]} is left", foreign and some(foreign))
+    report.check(f"{name}: nothing of {devices[0]} is left", foreign and a_few(foreign))

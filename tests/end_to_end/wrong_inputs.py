@@ -9,7 +9,7 @@ import time
 import snapshot
 from builds import NOBODY, rockpack
 from process import Result, kill, run, start
-from report import some
+from report import a_few
 
 OTHERS_WHEEL = "of another user.whl"
 
@@ -165,7 +165,7 @@ def _mixture(old, names):
     """Describe a directory with packages of two builds, or with a part of the packages of version 99; or return None."""
     new = [path for path in names if "-99-" in path or path.endswith("-99.tar.gz")]
     left = [path for path in old if path in names]
-    return f"old packages {some(left)} and new ones {some(new)}" if left or len(new) != len(old) else None
+    return f"old packages {a_few(left)} and new ones {a_few(new)}" if left or len(new) != len(old) else None
 
 
 def _command(binary, tree, dest):

@@ -24,14 +24,14 @@ fn every_command_refuses_a_wrong_checksum() {
     let expected = "0f".repeat(32);
     fs::write(sidecar(&archive), format!("{expected}  {KEY}\n")).unwrap();
     for command in commands(&address) {
-        let text = refused(dir, 1, &command);
+        let text = refusal(dir, 1, &command);
         assert!(text.contains(&format!("expected {expected}, found {actual}")), "{text}");
         assert!(text.contains(KEY), "{text}");
         assert!(!dir.join("out").exists() && !dir.join("catalog.json").exists(), "{command:?}");
         assert!(!dir.join("fetched").join(KEY).exists(), "{command:?} must not keep the archive");
     }
     // The lock file is not written either.
-    refused(dir, 1, &["artifact", "fetch", &address, "-o", "fetched", "--lock", "rockpack.lock"]);
+    refusal(dir, 1, &["artifact", "fetch", &address, "-o", "fetched", "--lock", "rockpack.lock"]);
     assert!(!dir.join("rockpack.lock").exists());
 }
 
@@ -43,13 +43,13 @@ fn a_truncated_archive_fails_its_checksum() {
     let bytes = fs::read(&archive).unwrap();
     fs::write(&archive, &bytes[..bytes.len() / 2]).unwrap();
     for command in commands(&address) {
-        let text = refused(dir, 1, &command);
+        let text = refusal(dir, 1, &command);
         assert!(text.contains("does not match its .sha256sum file"), "{text}");
         assert!(!dir.join("out").exists() && !dir.join("fetched").join(KEY).exists());
     }
     // Without a sidecar, the decoder detects it.
     fs::remove_file(sidecar(&archive)).unwrap();
-    let text = refused(dir, 1, &["plan", "--artifact-dir", "store/17-linux"]);
+    let text = refusal(dir, 1, &["plan", "--artifact-dir", "store/17-linux"]);
     assert!(text.contains("cannot read archive base_lib_generic.tar.zst"), "{text}");
 }
 
@@ -61,7 +61,7 @@ fn a_missing_checksum_is_a_warning_unless_required() {
     let warning = format!("`{KEY}` has no .sha256sum file");
     declare_store(dir);
     for command in commands(&address) {
-        let (_, text) = done(dir, &command);
+        let (_, text) = succeed(dir, &command);
         assert!(text.contains(&warning), "{command:?}: {text}");
         fs::remove_dir_all(dir.join("out")).ok();
         fs::remove_dir_all(dir.join("fetched")).ok();
@@ -69,7 +69,7 @@ fn a_missing_checksum_is_a_warning_unless_required() {
     let store = ["--store", "strict", "--run", "17", "-o"];
     for (verb, dest) in [(&["build"][..], "out"), (&["artifact", "fetch"], "fetched")] {
         let command = [verb, &store, &[dest]].concat();
-        let text = refused(dir, 1, &command);
+        let text = refusal(dir, 1, &command);
         let remedy = format!("`sha256sum {KEY} > {KEY}.sha256sum`");
         assert!(text.contains(&warning) && text.contains(&remedy), "{command:?}: {text}");
         assert!(!dir.join("out").exists() && !dir.join("fetched").exists(), "{command:?}");
@@ -94,7 +94,7 @@ fn an_invalid_checksum_is_an_error() {
         // plan and build read the checksum with the same code as scan.
         let [scan, _, _, fetch] = commands(&address);
         for command in [scan, fetch] {
-            let text = refused(dir, 1, &command);
+            let text = refusal(dir, 1, &command);
             assert!(text.contains(why) && text.contains(KEY), "{text}");
         }
     }
@@ -104,10 +104,10 @@ fn an_invalid_checksum_is_an_error() {
 fn a_plan_lists_only_checksums_without_their_archive() {
     let dir = scratch();
     let dir = dir.path();
-    let (plan, text) = done(dir, &["plan", "--artifact-dir", "store/17-linux"]);
+    let (plan, text) = succeed(dir, &["plan", "--artifact-dir", "store/17-linux"]);
     assert!(!plan.contains("sha256sum") && !text.contains("sha256sum"), "{plan}{text}");
     fs::write(dir.join("store/17-linux/gone_lib_generic.tar.zst.sha256sum"), "").unwrap();
-    let (plan, _) = done(dir, &["plan", "--artifact-dir", "store/17-linux"]);
+    let (plan, _) = succeed(dir, &["plan", "--artifact-dir", "store/17-linux"]);
     assert!(plan.contains("checksum without its archive"), "{plan}");
 }
 
@@ -118,7 +118,7 @@ fn reports_a_checksum_whose_needed_archive_is_missing() {
     fs::remove_file(dir.join("store/17-linux/blas_lib_gfx942.tar.zst")).unwrap();
     let fetch = ["artifact", "fetch", &*address, "--dry-run"];
     let messages = |more: &[&str]| stderr(&rockpack(dir, &[&fetch, more].concat()));
-    let messages_of_success = |more: &[&str]| done(dir, &[&fetch, more].concat()).1;
+    let messages_of_success = |more: &[&str]| succeed(dir, &[&fetch, more].concat()).1;
     let warning = "`blas_lib_gfx942.tar.zst.sha256sum` has no archive help: its \
                    upload may have been interrupted";
     assert!(messages(&[]).contains(warning), "{}", messages(&[]));

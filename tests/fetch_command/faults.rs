@@ -8,7 +8,7 @@ use base::source::Problems;
 use catalog::{Demands, Directory, Packed};
 use index::fetch::{self, RemoteArchive, Selection};
 use index::store::{
-    self, Body, Bucket, ErrorKind, Headers, Object, ObjectContent, StoreError, Written,
+    self, Body, Bucket, ConditionalWrite, ErrorKind, Headers, Object, ObjectContent, StoreError,
 };
 
 use super::*;
@@ -121,11 +121,21 @@ impl Bucket for Faulty {
         self.store.get_range(key, range, etag)
     }
 
-    fn create(&self, _: &RelPath, _: Body<'_>, _: &Headers<'_>) -> Result<Written, StoreError> {
+    fn create(
+        &self,
+        _: &RelPath,
+        _: Body<'_>,
+        _: &Headers<'_>,
+    ) -> Result<ConditionalWrite, StoreError> {
         panic!("a fetch writes nothing")
     }
 
-    fn replace(&self, _: &Object, _: Body<'_>, _: &Headers<'_>) -> Result<Written, StoreError> {
+    fn replace(
+        &self,
+        _: &Object,
+        _: Body<'_>,
+        _: &Headers<'_>,
+    ) -> Result<ConditionalWrite, StoreError> {
         panic!("a fetch writes nothing")
     }
 
@@ -138,7 +148,7 @@ impl Bucket for Faulty {
     }
 }
 
-fn only(problems: &Problems) -> String {
+fn single_message(problems: &Problems) -> String {
     let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
     assert_eq!(messages.len(), 1, "{messages:?}");
     messages.into_iter().next().unwrap()
@@ -158,7 +168,7 @@ fn tried(bucket: &Arc<dyn Bucket>, dest: &Path) -> [String; 2] {
     let fetched = fetch::download(&archives, dest, &demands).unwrap_err();
     let packed = archives.into_iter().map(|archive| Box::new(archive) as Box<dyn Packed>);
     let unpacked = Directory::unpack(&packed.collect::<Vec<_>>(), &demands, None).unwrap_err();
-    [only(&fetched), only(&unpacked)]
+    [single_message(&fetched), single_message(&unpacked)]
 }
 
 #[test]
@@ -203,7 +213,7 @@ fn an_object_that_is_replaced_after_the_list_is_refused() {
     archive(&scratch.path().join("artifacts/base_lib_generic"), &run.join(KEY));
     let dest = scratch.path().join("fetched");
     fs::create_dir(&dest).unwrap();
-    let text = only(&fetch::download(&archives, &dest, &Demands::default()).unwrap_err());
+    let text = single_message(&fetch::download(&archives, &dest, &Demands::default()).unwrap_err());
     assert!(text.contains(KEY) && text.contains("changed"), "{text}");
     assert!(!dest.join(KEY).exists());
 }

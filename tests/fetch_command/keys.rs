@@ -5,7 +5,7 @@ use super::*;
 fn fetch_plan(dir: &Path, more: &[&str]) -> Value {
     let address = address(dir);
     let args = [&["artifact", "fetch", &address, "--dry-run", "--json"], more].concat();
-    serde_json::from_str(&done(dir, &args).0).unwrap()
+    serde_json::from_str(&succeed(dir, &args).0).unwrap()
 }
 
 fn keys(list: &Value) -> Vec<&str> {
@@ -40,14 +40,14 @@ fn fetches_no_archive_without_needed_files() {
     assert!(!dir.join("fetched").exists());
     // A fetch gets exactly the needed archives. Plans of them, of the run, and of all artifacts are equal.
     let address = address(dir);
-    done(dir, &["artifact", "fetch", &address, "-o", "fetched", "--mode", "kpack"]);
+    succeed(dir, &["artifact", "fetch", &address, "-o", "fetched", "--mode", "kpack"]);
     let mut expected: Vec<String> = Vec::new();
     for key in keys(&fetch_plan["archives"]) {
         expected.extend([key.to_owned(), format!("{key}.sha256sum")]);
     }
     assert_eq!(files(&dir.join("fetched")).into_keys().collect::<Vec<_>>(), expected);
     let distributions = |place: &str| {
-        let (text, _) = done(dir, &["plan", "--artifact-dir", place, "--json"]);
+        let (text, _) = succeed(dir, &["plan", "--artifact-dir", place, "--json"]);
         let plan: Value = serde_json::from_str(&text).unwrap();
         plan["distributions"].clone()
     };
@@ -61,7 +61,7 @@ fn archives_with_packaged_files_are_needed() {
     let dir = dir.path();
     let fetch_plan = fetch_plan(dir, &[]);
     let needed = keys(&fetch_plan["archives"]);
-    let (text, _) = done(dir, &["plan", "--artifact-dir", "artifacts", "--json"]);
+    let (text, _) = succeed(dir, &["plan", "--artifact-dir", "artifacts", "--json"]);
     let plan: Value = serde_json::from_str(&text).unwrap();
     let mut sources = std::collections::BTreeSet::new();
     let mut values = vec![&plan["distributions"]];
@@ -106,7 +106,7 @@ fn fetches_no_unrequested_family() {
     assert!(built.keys().any(|name| name.contains("gfx942")), "{built:?}");
     assert!(!built.keys().any(|name| name.contains("gfx1100")), "{built:?}");
     let address = address(dir);
-    let text = refused(
+    let text = refusal(
         dir,
         1,
         &["artifact", "fetch", &address, "--dry-run", "--linux-amdgpu-families", "gfx906"],
@@ -140,7 +140,7 @@ fn reports_missing_archives_before_any_transfer() {
         vec!["artifact", "fetch", &*address, "-o", "fetched"],
         vec!["build", "--artifact-dir", &*address, "-o", "out"],
     ] {
-        let text = refused(dir, 1, &way);
+        let text = refusal(dir, 1, &way);
         assert!(text.contains("`base` has no component `lib`"), "{text}");
         assert!(!text.contains("fetching"), "{text}");
         assert!(!dir.join("fetched").exists() && !dir.join("out").exists());
@@ -177,5 +177,5 @@ fn fetches_the_archives_of_a_drop_rule_that_must_match() {
     .unwrap();
     let fetch_plan = fetch_plan(dir, &["--mode", "kpack"]);
     assert!(keys(&fetch_plan["archives"]).contains(&"blas_test_generic.tar.zst"), "{fetch_plan}");
-    done(dir, &["plan", "--artifact-dir", &address(dir), "--mode", "kpack"]);
+    succeed(dir, &["plan", "--artifact-dir", &address(dir), "--mode", "kpack"]);
 }

@@ -10,7 +10,9 @@ use catalog::{
     self, Catalog, Demands, Directory, Lock, Locked, Packed, Source, SourcePath, Wanted,
 };
 use index::fetch::{RemoteArchive, Selection};
-use index::store::{self, Body, Bucket, Headers, Object, ObjectContent, StoreError, Written};
+use index::store::{
+    self, Body, Bucket, ConditionalWrite, Headers, Object, ObjectContent, StoreError,
+};
 
 use super::*;
 
@@ -69,11 +71,21 @@ impl Bucket for Counting {
         Ok(bytes)
     }
 
-    fn create(&self, _: &RelPath, _: Body<'_>, _: &Headers<'_>) -> Result<Written, StoreError> {
+    fn create(
+        &self,
+        _: &RelPath,
+        _: Body<'_>,
+        _: &Headers<'_>,
+    ) -> Result<ConditionalWrite, StoreError> {
         panic!("a fetch writes nothing")
     }
 
-    fn replace(&self, _: &Object, _: Body<'_>, _: &Headers<'_>) -> Result<Written, StoreError> {
+    fn replace(
+        &self,
+        _: &Object,
+        _: Body<'_>,
+        _: &Headers<'_>,
+    ) -> Result<ConditionalWrite, StoreError> {
         panic!("a fetch writes nothing")
     }
 
@@ -210,7 +222,7 @@ fn a_partial_read_is_not_cached_by_the_checksum_of_the_whole() {
 #[test]
 fn nothing_of_a_part_that_is_wrong_is_used() {
     let run = Run::new();
-    let refused = |wrong_at: u64| {
+    let refusal = |wrong_at: u64| {
         let bucket = Counting::new(&run.path(), Some(wrong_at));
         let problems = run.take(&["before", "notes"], &bucket, &Demands::default()).unwrap_err();
         let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
@@ -218,10 +230,10 @@ fn nothing_of_a_part_that_is_wrong_is_used() {
         messages[0].clone()
     };
     let frame = "does not match its .sha256sum file: a frame has another checksum";
-    assert!(refused(20).contains(frame));
+    assert!(refusal(20).contains(frame));
     let end = "does not match its .sha256sum file: its end has another checksum";
     for before_end in [1, 9, 40, 100] {
-        assert!(refused(run.size - before_end).contains(end), "{before_end}");
+        assert!(refusal(run.size - before_end).contains(end), "{before_end}");
     }
     // The part in between is not read.
     let bucket = Counting::new(&run.path(), Some(run.size / 2));
@@ -231,7 +243,7 @@ fn nothing_of_a_part_that_is_wrong_is_used() {
     let (first, end) = text.split_once("# end ").unwrap();
     let wrong_end = format!("{first}# end {}\n", "0".repeat(end.trim().len()));
     fs::write(sidecar(&run.path().join(KEY)), wrong_end).unwrap();
-    assert!(refused(0).contains("its end has another checksum"));
+    assert!(refusal(0).contains("its end has another checksum"));
     fs::write(sidecar(&run.path().join(KEY)), format!("{first}# end of it\n")).unwrap();
-    assert!(refused(0).contains("is malformed: `of it` is not a SHA-256"));
+    assert!(refusal(0).contains("is malformed: `of it` is not a SHA-256"));
 }

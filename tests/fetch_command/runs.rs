@@ -12,7 +12,7 @@ fn store_and_directory_give_equal_packages() {
     assert_eq!(built(dir, "b", &["--artifact-dir", &address(dir)]), expected);
     assert_eq!(built(dir, "strict", &["--store", "strict", "--run", "17"]), expected);
     assert_eq!(built(dir, "c", &["--store", "here", "--run", "17"]), expected);
-    done(dir, &["artifact", "fetch", "--store", "here", "--run", "17", "-o", "fetched"]);
+    succeed(dir, &["artifact", "fetch", "--store", "here", "--run", "17", "-o", "fetched"]);
     assert_eq!(built(dir, "d", &["--artifact-dir", "fetched"]), expected);
     // The run of another repository is in another directory.
     fs::create_dir(dir.join("store/a-b")).unwrap();
@@ -68,9 +68,9 @@ fn store_and_directory_give_equal_catalogs() {
     let dir = scratch();
     let dir = dir.path();
     declare_store(dir);
-    let (expected, _) = done(dir, &["artifact", "scan", "--artifact-dir", "artifacts"]);
+    let (expected, _) = succeed(dir, &["artifact", "scan", "--artifact-dir", "artifacts"]);
     for place in [&["--artifact-dir", &*address(dir)][..], &["--store", "here", "--run", "17"]] {
-        assert!(done(dir, &[&["artifact", "scan"], place].concat()).0 == expected, "{place:?}");
+        assert!(succeed(dir, &[&["artifact", "scan"], place].concat()).0 == expected, "{place:?}");
     }
 }
 
@@ -97,10 +97,10 @@ fn refuses_unknown_stores_missing_runs_and_wrong_options() {
         (1, &["--store", "here", "--run", "17", "--system", "windows"], "17-windows"),
     ];
     for (status, args, why) in cases {
-        let text = refused(dir, status, &[&["plan"], args].concat());
+        let text = refusal(dir, status, &[&["plan"], args].concat());
         assert!(text.contains(why), "{args:?}: {text}");
     }
-    let text = refused(dir, 2, &["artifact", "fetch", "artifacts", "-o", "fetched"]);
+    let text = refusal(dir, 2, &["artifact", "fetch", "artifacts", "-o", "fetched"]);
     assert!(text.contains("`artifacts` is not an address of a run"), "{text}");
 }
 
@@ -109,9 +109,9 @@ fn a_repeated_fetch_replaces_only_damaged_archives() {
     let dir = scratch();
     let (dir, address) = (dir.path(), address(dir.path()));
     let fetch = ["artifact", "fetch", &*address, "-o", "fetched"];
-    done(dir, &fetch);
+    succeed(dir, &fetch);
     let whole = files(&dir.join("fetched"));
-    let (text, _) = done(dir, &fetch);
+    let (text, _) = succeed(dir, &fetch);
     assert!(
         text.contains("0 archives of 0 B fetched") && text.contains(" were already complete"),
         "{text}"
@@ -125,13 +125,13 @@ fn a_repeated_fetch_replaces_only_damaged_archives() {
     fs::write(dir.join("fetched/base_run_generic.tar.zst"), "").unwrap();
     fs::write(dir.join("fetched/.rockpack-fetch-abc"), "half").unwrap();
     fs::remove_file(dir.join("fetched/prim_dev_generic.tar.zst.sha256sum")).unwrap();
-    let (text, _) = done(dir, &fetch);
+    let (text, _) = succeed(dir, &fetch);
     assert!(text.contains("2 archives of"), "{text}");
     assert_eq!(files(&dir.join("fetched")), whole);
     // Without a checksum, an existing archive is always fetched again.
     fs::remove_file(sidecar(&dir.join("store/17-linux/base_lib_generic.tar.zst"))).unwrap();
     fs::write(&damaged, &bytes).unwrap();
-    let (text, warning) = done(dir, &fetch);
+    let (text, warning) = succeed(dir, &fetch);
     assert!(text.contains("1 archive of"), "{text}");
     assert!(warning.contains("`base_lib_generic.tar.zst` has no .sha256sum"), "{warning}");
     assert!(!sidecar(&damaged).exists(), "an old checksum would be of another archive");
@@ -143,7 +143,7 @@ fn a_directory_with_other_artifacts_is_refused() {
     let dir = scratch();
     let (dir, address) = (dir.path(), address(dir.path()));
     fs::create_dir_all(dir.join("fetched/other_lib_generic")).unwrap();
-    let text = refused(dir, 2, &["artifact", "fetch", &address, "-o", "fetched"]);
+    let text = refusal(dir, 2, &["artifact", "fetch", &address, "-o", "fetched"]);
     assert!(text.contains("fetched has `other_lib_generic`"), "{text}");
     assert_eq!(fs::read_dir(dir.join("fetched")).unwrap().count(), 1);
 }

@@ -155,7 +155,8 @@ fn retries_temporary_faults_and_names_the_key_of_lasting_ones() {
         fs::remove_dir_all(&dest).unwrap();
         fs::create_dir(&dest).unwrap();
         let archives = archives_at(&Server::start(run.clone(), trouble, u32::MAX));
-        let text = only(&fetch::download(&archives, &dest, &Demands::default()).unwrap_err());
+        let text =
+            single_message(&fetch::download(&archives, &dest, &Demands::default()).unwrap_err());
         assert!(text.contains(KEY), "{trouble:?}: {text}");
         assert!(files(&dest).is_empty(), "{trouble:?}: {:?}", files(&dest));
     }
@@ -175,7 +176,7 @@ fn requests_each_key_of_a_run_without_a_list() {
     let families = ["--linux-amdgpu-families", "gfx942,gfx1100", "--mode", "kpack"];
     let output = http(&[&["artifact", "fetch", &*run, "-o", "fetched"], &families[..]].concat());
     assert!(output.status.success(), "{}", stderr(&output));
-    done(
+    succeed(
         dir,
         &[&["artifact", "fetch", &*super::address(dir), "-o", "local"], &families[..]].concat(),
     );

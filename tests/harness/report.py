@@ -35,7 +35,7 @@ class Report:
         return 1 if self.failed or not self.passed else 0
 
 
-def some(names, at_most=6):
+def a_few(names, at_most=6):
     """Name a few of many."""
     names = list(names)
     more = f" and {len(names) - at_most} more" if len(names) > at_most else ""

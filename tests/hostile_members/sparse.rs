@@ -37,7 +37,7 @@ fn sizes(tar: &Tar) -> [(&'static str, String); 3] {
     ]
 }
 
-fn with(tar: Tar, records: &[(&str, String)], name: &str, stored: &[u8]) -> Tar {
+fn pax_file(tar: Tar, records: &[(&str, String)], name: &str, stored: &[u8]) -> Tar {
     let records: Vec<(&str, &str)> = records.iter().map(|(key, value)| (*key, &**value)).collect();
     let name = format!("{}/{name}", tar.top());
     tar.pax(&records).file_at(&name, stored)
@@ -50,13 +50,13 @@ pub fn form_0_0(tar: Tar) -> Tar {
         [("GNU.sparse.offset", (*offset).to_owned()), ("GNU.sparse.numbytes", (*len).to_owned())]
     });
     let records: Vec<_> = [size, blocks].into_iter().chain(places).collect();
-    with(tar, &records, "holes", &data())
+    pax_file(tar, &records, "holes", &data())
 }
 
 pub fn form_0_1(tar: Tar) -> Tar {
     let map = ("GNU.sparse.map", "512,512,2048,512,4096,0".to_owned());
     let records: Vec<_> = sizes(&tar).into_iter().chain([map]).collect();
-    with(tar, &records, OTHER, &data())
+    pax_file(tar, &records, OTHER, &data())
 }
 
 pub fn form_1_0(tar: Tar) -> Tar {
@@ -67,7 +67,7 @@ pub fn form_1_0(tar: Tar) -> Tar {
     let mut stored = b"3\n512\n512\n2048\n512\n4096\n0\n".to_vec();
     stored.resize(512, 0);
     stored.extend(data());
-    with(tar, &records, OTHER, &stored)
+    pax_file(tar, &records, OTHER, &stored)
 }
 
 pub fn old(tar: Tar) -> Tar {
@@ -167,7 +167,7 @@ fn artifacts_have_the_bytes_that_gnu_tar_packed() {
             holes += usize::from(member.is_sparse);
             std::io::Result::Ok(())
         };
-        TarReader::new(&output.stdout[..], Rules::ARTIFACT).each(count).unwrap();
+        TarReader::new(&output.stdout[..], Rules::ARTIFACT).visit(count).unwrap();
         assert_eq!(holes, 1, "{form}");
         assert!(read(&output.stdout, &long) == bytes, "{form}");
     }

@@ -16,7 +16,7 @@ pub struct Hostile {
     pub members: Members,
     /// Rejected only in an sdist, because its links must stay in the top directory.
     pub only_in_sdist: bool,
-    /// Artifacts may have them.
+    /// Accepted in artifacts, whose reader knows sparse files.
     pub allowed_in_artifacts: bool,
 }
 
@@ -28,8 +28,8 @@ const fn sparse(title: &'static str, members: Members) -> Hostile {
     Hostile { allowed_in_artifacts: true, ..hostile(title, Code::MemberKind, members) }
 }
 
-/// Adds a member with its path in pax records.
-fn renamed(tar: Tar, key: &str, more: &[(&str, &str)], path: &str) -> Tar {
+/// Adds a member whose path a pax record replaces.
+fn pax_renamed(tar: Tar, key: &str, more: &[(&str, &str)], path: &str) -> Tar {
     let path = format!("{}/{path}", tar.top());
     tar.pax(&[more, &[(key, &path)]].concat()).file("inside", "0123")
 }
@@ -45,7 +45,7 @@ pub const HOSTILE: &[Hostile] = &[
         tar.member(&name, EntryType::Regular, b"", b"")
     }),
     hostile("a pax path that leads out", Code::UnsafeName, |tar| {
-        renamed(tar, "path", &[], "../../evil")
+        pax_renamed(tar, "path", &[], "../../evil")
     }),
     hostile("a long name that leads out", Code::UnsafeName, |tar| {
         let name = format!("{}/../../evil\0", tar.top());
@@ -54,7 +54,7 @@ pub const HOSTILE: &[Hostile] = &[
     hostile("a sparse file whose name leads out, form 0.1", Code::UnsafeName, |tar| {
         let more =
             [("GNU.sparse.size", "4"), ("GNU.sparse.numblocks", "1"), ("GNU.sparse.map", "0,4")];
-        renamed(tar, "GNU.sparse.name", &more, "../../evil")
+        pax_renamed(tar, "GNU.sparse.name", &more, "../../evil")
     }),
     hostile("a sparse file whose name leads out, form 1.0", Code::UnsafeName, |tar| {
         let more =
@@ -65,7 +65,7 @@ pub const HOSTILE: &[Hostile] = &[
         tar.pax(&[&more[..], &[("GNU.sparse.name", &name)]].concat()).file_at("inside", &places)
     }),
     hostile("a sparse name without a sparse file", Code::BrokenPackage, |tar| {
-        renamed(tar, "GNU.sparse.name", &[], "../../evil")
+        pax_renamed(tar, "GNU.sparse.name", &[], "../../evil")
     }),
     hostile("a member through a link", Code::FileAndDirectory, |tar| {
         tar.link("d1/d2/a", "../..").file("d1/d2/a/evil", "x")

@@ -54,7 +54,7 @@ def soname_of(entry):
     return entry.elf.soname if entry.kind == elf.LIBRARY else None
 
 
-def beside(entry, name):
+def sibling(entry, name):
     """A path in the directory of an entry."""
     return posixpath.join(entry.folder, name)
 
@@ -78,7 +78,7 @@ def file_item(tree, view, entry):
     soname = soname_of(entry)
     if soname not in (None, entry.name):
         # Under another name it is an alias, unless no entry bears the SONAME.
-        path = beside(entry, soname)
+        path = sibling(entry, soname)
         if bears_soname(tree, view, path, soname):
             return "alias"
         return Item(path, LINKED_ELF, entry, renamed=True)
@@ -159,7 +159,7 @@ def soname_alias(tree, view, renamed, entry):
     soname = soname_of(target) if target and target.form == "file" else None
     if soname in (None, entry.name):
         return None
-    for path in (beside(entry, soname), beside(target, soname)):
+    for path in (sibling(entry, soname), sibling(target, soname)):
         if path in renamed or bears_soname(tree, view, path, soname):
             return path
     return None

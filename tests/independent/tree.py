@@ -135,11 +135,11 @@ def merge(artifacts):
 
 def add(tree, entry):
     old = tree.setdefault(entry.path, entry)
-    if old is not entry and not same(old, entry):
+    if old is not entry and not is_same(old, entry):
         raise Conflict(f"{entry.path}: {old.source} and {entry.source} differ")
 
 
-def same(one, other):
+def is_same(one, other):
     if one.form != other.form or one.target != other.target:
         return False
     return one.form != "file" or one.source.read_bytes() == other.source.read_bytes()

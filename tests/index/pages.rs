@@ -12,7 +12,7 @@ use super::packages::{TIME, sdist, wheel};
 use super::{copy, demo};
 
 /// Returns every page and metadata file below `dir`, sorted by path.
-pub fn all(dir: &Path) -> String {
+pub fn page_texts(dir: &Path) -> String {
     let mut out = String::new();
     for entry in WalkDir::new(dir).sort_by_file_name() {
         let entry = entry.unwrap();
@@ -53,7 +53,7 @@ fn pages_of_a_simple_index() {
     let summary = simple::write(dir.path(), Layout::Simple, None).unwrap();
     assert_eq!((summary.packages, summary.projects, summary.read, summary.pages), (7, 2, 7, 7));
     assert_eq!(summary.entries, ["simple/index.html".parse().unwrap()]);
-    compare("simple.txt", &all(dir.path()));
+    compare("simple.txt", &page_texts(dir.path()));
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn pages_of_a_flat_index() {
     odd(dir.path());
     wheel(dir.path(), "top", "1", &[]);
     simple::write(dir.path(), Layout::Flat, None).unwrap();
-    compare("flat.txt", &all(dir.path()));
+    compare("flat.txt", &page_texts(dir.path()));
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn pages_of_runs() {
     }
     wheel(&dir.path().join("11-linux/python/g2"), "one", "1.1", &["other"]);
     simple::write(dir.path(), Layout::Run, Some(TIME.parse().unwrap())).unwrap();
-    compare("run.txt", &all(dir.path()));
+    compare("run.txt", &page_texts(dir.path()));
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn pages_of_the_demo_packages_are_the_same_every_time() {
         let dir = TempDir::new().unwrap();
         copy(&demo("linux_x86_64"), dir.path());
         simple::write(dir.path(), Layout::Simple, None).unwrap();
-        all(dir.path())
+        page_texts(dir.path())
     };
     let pages = index();
     assert_eq!(pages, index());

@@ -10,7 +10,7 @@ use zip::{CompressionMethod, ZipArchive};
 use super::installers::{pip, run};
 use super::packages::wheel;
 use super::retag::foreign;
-use super::{TAGS, demo, done, rockpack, text};
+use super::{TAGS, demo, rockpack, succeed, text};
 
 /// Name, mode, time and content of each member, and whether it is deflated.
 type Member = (String, Option<u32>, Option<zip::DateTime>, Vec<u8>, bool);
@@ -36,13 +36,13 @@ fn members(wheel: &Path) -> Vec<Member> {
 
 fn repack(dir: &Path, level: &str, wheels: &Path, into: &str) -> String {
     let wheels = wheels.to_str().unwrap();
-    done(
+    succeed(
         dir,
         &["wheel", "repack", "--compression", level, "-o", into, "--manifest", "built-in", wheels],
     )
 }
 
-fn refused(dir: &Path, args: &[&str]) -> (Option<i32>, String) {
+fn refusal(dir: &Path, args: &[&str]) -> (Option<i32>, String) {
     let args =
         [&["wheel", "repack", "--compression", "max", "--manifest", "built-in"], args].concat();
     let output: Output = rockpack(dir, &args);
@@ -56,7 +56,7 @@ fn a_stored_wheel_of_ours_is_as_if_built_so() {
     let artifacts = built.parent().unwrap().with_file_name("artifacts");
     let options = ["build", "--artifact-dir", artifacts.to_str().unwrap(), "--dest-dir", "stored"];
     let more = ["--platform-tag", TAGS[0], "--compression", "store", "--manifest", "built-in"];
-    done(dir.path(), &[&options[..], &more].concat());
+    succeed(dir.path(), &[&options[..], &more].concat());
     let printed = repack(dir.path(), "store", &built, "store");
     assert_eq!(printed.lines().count(), 7, "{printed}");
     repack(dir.path(), "default", &dir.path().join("store"), "default");
@@ -132,7 +132,7 @@ fn nothing_is_overwritten() {
     let dir = TempDir::new().unwrap();
     let old = wheel(dir.path(), "app", "1.0", &[]);
     let (name, before) = (old.file_name().unwrap().to_str().unwrap(), fs::read(&old).unwrap());
-    let (code, messages) = refused(dir.path(), &["-o", ".", name]);
+    let (code, messages) = refusal(dir.path(), &["-o", ".", name]);
     assert_eq!(code, Some(1), "{messages}");
     let expected = format!("./{name} already exists with other content help: move it away");
     assert!(messages.contains(&expected), "{messages}");
@@ -147,11 +147,11 @@ fn nothing_is_overwritten() {
 fn refuses_other_files_and_broken_records() {
     let dir = TempDir::new().unwrap();
     fs::write(dir.path().join("a.txt"), "text").unwrap();
-    let (code, messages) = refused(dir.path(), &["-o", "out", "a.txt"]);
+    let (code, messages) = refusal(dir.path(), &["-o", "out", "a.txt"]);
     assert_eq!(code, Some(1), "{messages}");
     assert!(messages.contains("`a.txt` is not a wheel name"), "{messages}");
     fs::write(dir.path().join("a-1.0-py3-none-any.whl"), "text").unwrap();
-    let (code, messages) = refused(dir.path(), &["-o", "out", "a-1.0-py3-none-any.whl"]);
+    let (code, messages) = refusal(dir.path(), &["-o", "out", "a-1.0-py3-none-any.whl"]);
     assert_eq!(code, Some(1), "{messages}");
     assert!(messages.contains("a-1.0-py3-none-any.whl"), "{messages}");
 
@@ -175,7 +175,7 @@ fn refuses_other_files_and_broken_records() {
             std::io::Write::write_all(&mut new, content.as_bytes()).unwrap();
         }
         new.finish().unwrap();
-        let (code, messages) = refused(dir.path(), &["-o", "out", "app-2.0-py3-none-any.whl"]);
+        let (code, messages) = refusal(dir.path(), &["-o", "out", "app-2.0-py3-none-any.whl"]);
         assert_eq!(code, Some(1), "{messages}");
         assert!(messages.contains(&format!("--allow {code_of}")), "{messages}");
         assert!(!dir.path().join("out").exists(), "nothing is left");
@@ -190,7 +190,7 @@ fn a_damaged_member_is_refused() {
     let index = bytes.windows(9).position(|part| part == b"VERSION =").unwrap();
     bytes[index] = b'W';
     fs::write(&path, bytes).unwrap();
-    let (code, messages) = refused(dir.path(), &["-o", "out", path.to_str().unwrap()]);
+    let (code, messages) = refusal(dir.path(), &["-o", "out", path.to_str().unwrap()]);
     assert_eq!(code, Some(1), "{messages}");
     assert!(messages.contains("app.py") && messages.contains("its CRC-32 is wrong"), "{messages}");
     assert!(!dir.path().join("out").exists(), "nothing is left");
@@ -202,7 +202,7 @@ fn one_refused_wheel_stops_all() {
     let sound = wheel(dir.path(), "one", "1.0", &[]);
     fs::write(dir.path().join("two-1.0-py3-none-any.whl"), "no zip").unwrap();
     let args = ["-o", "out", sound.to_str().unwrap(), "two-1.0-py3-none-any.whl"];
-    let (code, messages) = refused(dir.path(), &args);
+    let (code, messages) = refusal(dir.path(), &args);
     assert_eq!(code, Some(1), "{messages}");
     assert!(!dir.path().join("out").exists(), "nothing is left");
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::installers::{PIP_INSTALL, UV_INSTALL, pip, run, uv};
-use super::{done, rockpack, text};
+use super::{rockpack, succeed, text};
 use crate::program::{self, Run};
 
 const MANIFEST: &str = "include \"built-in\"
@@ -29,7 +29,7 @@ pub fn built(lines: &str) -> TempDir {
     let dir = crate::demo_tree::scratch(true);
     fs::write(dir.path().join("packages.kdl"), format!("{MANIFEST}{lines}")).unwrap();
     fs::write(dir.path().join("families.kdl"), "include \"built-in\"\n").unwrap();
-    program::build(dir.path(), "out").args(["--version", "7.2.0"]).done();
+    program::build(dir.path(), "out").args(["--version", "7.2.0"]).succeed();
     dir
 }
 
@@ -76,7 +76,7 @@ fn both_indexes_differ_in_the_selector_alone() {
         assert!(text.contains("whl/rocm-7.2.0.tar.gz"), "{record}: {text}");
     }
 
-    let stdout = done(dir.path(), &["index", "write", "out/dist"]);
+    let stdout = succeed(dir.path(), &["index", "write", "out/dist"]);
     assert!(
         stdout.ends_with("dist/simple/index.html\nout/dist/whl/simple/index.html\n"),
         "{stdout}"
@@ -87,7 +87,7 @@ fn both_indexes_differ_in_the_selector_alone() {
     let differ: Vec<&String> = first.keys().filter(|name| first[*name] != second[*name]).collect();
     assert_eq!(differ, [SELECTOR]);
     assert_eq!(
-        done(dir.path(), &["index", "write", "out/dist"]).lines().next(),
+        succeed(dir.path(), &["index", "write", "out/dist"]).lines().next(),
         Some("9 files of 8 projects: 0 read, 0 pages written")
     );
 }

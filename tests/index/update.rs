@@ -8,31 +8,27 @@ use fs_err as fs;
 use tempfile::TempDir;
 
 use super::packages::{sdist, wheel, wheel_of};
-use super::pages::all;
-use super::{copy, demo, done, rockpack, text};
+use super::pages::page_texts;
+use super::{copy, demo, rockpack, succeed, text};
 
-fn simple(dir: &Path) -> simple::Summary {
+fn write_simple(dir: &Path) -> simple::Summary {
     simple::write(dir, Layout::Simple, None).unwrap()
+}
+
+fn set_time(path: &Path, time: SystemTime) {
+    fs::File::options().write(true).open(path).unwrap().into_parts().0.set_modified(time).unwrap();
 }
 
 /// Sets a file's time to an hour ago.
 fn age(path: &Path) {
-    let then = SystemTime::now() - Duration::from_hours(1);
-    fs::File::options().write(true).open(path).unwrap().into_parts().0.set_modified(then).unwrap();
+    set_time(path, SystemTime::now() - Duration::from_hours(1));
 }
 
 /// Overwrites a file with other bytes, keeping size and time.
-fn spoil(path: &Path) {
+fn overwrite(path: &Path) {
     let metadata = fs::metadata(path).unwrap();
     fs::write(path, vec![b'x'; usize::try_from(metadata.len()).unwrap()]).unwrap();
-    fs::File::options()
-        .write(true)
-        .open(path)
-        .unwrap()
-        .into_parts()
-        .0
-        .set_modified(metadata.modified().unwrap())
-        .unwrap();
+    set_time(path, metadata.modified().unwrap());
 }
 
 #[test]
@@ -41,28 +37,21 @@ fn reads_only_changed_packages() {
     let (old, tarball) = (wheel(dir.path(), "one", "1.0", &[]), sdist(dir.path(), "one", "1.0"));
     age(&old);
     age(&tarball);
-    assert_eq!(simple(dir.path()).read, 2);
-    let pages = all(dir.path());
+    assert_eq!(write_simple(dir.path()).read, 2);
+    let pages = page_texts(dir.path());
     // Reading these files again would fail.
-    spoil(&old);
-    spoil(&tarball);
-    let summary = simple(dir.path());
+    overwrite(&old);
+    overwrite(&tarball);
+    let summary = write_simple(dir.path());
     assert_eq!((summary.read, summary.pages, summary.packages), (0, 0, 2));
-    assert_eq!(all(dir.path()), pages);
+    assert_eq!(page_texts(dir.path()), pages);
     // A new package is read, and only the pages that name it are written: two of its project, and
     // the overview.
     wheel(dir.path(), "one", "1.1", &[]);
-    let summary = simple(dir.path());
+    let summary = write_simple(dir.path());
     assert_eq!((summary.read, summary.pages, summary.packages), (1, 3, 3));
     // A touched file counts as changed.
-    fs::File::options()
-        .write(true)
-        .open(&old)
-        .unwrap()
-        .into_parts()
-        .0
-        .set_modified(SystemTime::now())
-        .unwrap();
+    set_time(&old, SystemTime::now());
     let error = simple::write(dir.path(), Layout::Simple, None).unwrap_err();
     assert_eq!(error.to_string(), "`one-1.0-py3-none-any.whl` is broken");
 }
@@ -71,11 +60,11 @@ fn reads_only_changed_packages() {
 fn touched_and_equal_packages_change_no_page() {
     let dir = TempDir::new().unwrap();
     let path = wheel(dir.path(), "one", "1.0", &[]);
-    simple(dir.path());
+    write_simple(dir.path());
     age(&path);
-    let summary = simple(dir.path());
+    let summary = write_simple(dir.path());
     assert_eq!((summary.read, summary.pages), (1, 0));
-    assert_eq!(simple(dir.path()).read, 0, "the new time is remembered");
+    assert_eq!(write_simple(dir.path()).read, 0, "the new time is remembered");
 }
 
 #[test]
@@ -83,15 +72,8 @@ fn reads_possibly_changed_packages_again() {
     let dir = TempDir::new().unwrap();
     let path = wheel(dir.path(), "one", "1.0", &[]);
     // As if written in the same clock step of the file system, or later.
-    fs::File::options()
-        .write(true)
-        .open(&path)
-        .unwrap()
-        .into_parts()
-        .0
-        .set_modified(SystemTime::now() + Duration::from_mins(1))
-        .unwrap();
-    assert_eq!((simple(dir.path()).read, simple(dir.path()).read), (1, 1));
+    set_time(&path, SystemTime::now() + Duration::from_mins(1));
+    assert_eq!((write_simple(dir.path()).read, write_simple(dir.path()).read), (1, 1));
 }
 
 #[test]
@@ -99,32 +81,32 @@ fn lost_metadata_and_lost_state_are_made_again() {
     let dir = TempDir::new().unwrap();
     let path = wheel(dir.path(), "one", "1.0", &[]);
     age(&path);
-    simple(dir.path());
-    let pages = all(dir.path());
+    write_simple(dir.path());
+    let pages = page_texts(dir.path());
     for lost in ["one-1.0-py3-none-any.whl.metadata", simple::STATE, "simple/one/index.json"] {
         fs::remove_file(dir.path().join(lost)).unwrap();
-        simple(dir.path());
-        assert_eq!(all(dir.path()), pages, "{lost}");
+        write_simple(dir.path());
+        assert_eq!(page_texts(dir.path()), pages, "{lost}");
     }
     fs::write(dir.path().join("one-1.0-py3-none-any.whl.metadata"), "Name: other\n").unwrap();
     fs::write(dir.path().join(simple::STATE), "{\"format\":99}").unwrap();
-    simple(dir.path());
-    assert_eq!(all(dir.path()), pages);
+    write_simple(dir.path());
+    assert_eq!(page_texts(dir.path()), pages);
 }
 
 #[test]
 fn removes_the_companions_of_deleted_packages() {
     let dir = TempDir::new().unwrap();
     wheel(dir.path(), "kept", "1.0", &[]);
-    simple(dir.path());
-    let pages = all(dir.path());
+    write_simple(dir.path());
+    let pages = page_texts(dir.path());
     let path = wheel(&dir.path().join("sub"), "gone", "1.0", &[]);
-    simple(dir.path());
-    assert_ne!(all(dir.path()), pages);
+    write_simple(dir.path());
+    assert_ne!(page_texts(dir.path()), pages);
     fs::remove_file(&path).unwrap();
-    let summary = simple(dir.path());
+    let summary = write_simple(dir.path());
     assert_eq!(summary.removed, ["sub/gone-1.0-py3-none-any.whl.metadata".parse().unwrap()]);
-    assert_eq!((summary.pages_removed, all(dir.path())), (2, pages));
+    assert_eq!((summary.pages_removed, page_texts(dir.path())), (2, pages));
     assert!(!dir.path().join("simple/gone").exists() && !dir.path().join("sub").exists());
 }
 
@@ -132,20 +114,20 @@ fn removes_the_companions_of_deleted_packages() {
 fn a_package_can_be_removed_by_name() {
     let dir = TempDir::new().unwrap();
     wheel(dir.path(), "kept", "1.0", &[]);
-    simple(dir.path());
-    let pages = all(dir.path());
+    write_simple(dir.path());
+    let pages = page_texts(dir.path());
     let path = wheel(dir.path(), "gone", "1.0", &[]);
     fs::write(dir.path().join("gone-1.0-py3-none-any.whl.yanked"), "bad").unwrap();
-    simple(dir.path());
+    write_simple(dir.path());
     let elsewhere = TempDir::new().unwrap();
     let other = wheel(elsewhere.path(), "gone", "1.0", &[]);
     let refused =
         rockpack(dir.path(), &["index", "write", ".", "--remove", other.to_str().unwrap()]);
     assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
     assert!(path.exists() && text(&refused.stderr).contains("give the file name of a package"));
-    let stdout = done(dir.path(), &["index", "write", ".", "--remove", path.to_str().unwrap()]);
+    let stdout = succeed(dir.path(), &["index", "write", ".", "--remove", path.to_str().unwrap()]);
     assert!(stdout.contains("removed gone-1.0-py3-none-any.whl\n") && !path.exists(), "{stdout}");
-    assert_eq!(all(dir.path()), pages);
+    assert_eq!(page_texts(dir.path()), pages);
     assert_eq!(
         fs::read_dir(dir.path()).unwrap().count(),
         5,
@@ -171,9 +153,9 @@ fn checksums_and_provenance_do_not_name_a_removed_package() {
         let wheels = fs::read_dir(&dist).unwrap().map(|entry| entry.unwrap().file_name());
         let mut names = wheels.map(|name| name.into_string().unwrap());
         let devel = names.find(|name| name.starts_with("rocm_sdk_devel")).unwrap();
-        done(dir.path(), &["index", "write", ".", "--remove", &devel]);
+        succeed(dir.path(), &["index", "write", ".", "--remove", &devel]);
         assert_eq!(records.map(mentions), [[false, true], [false, true]], "in `{below}`");
-        let verified = done(dir.path(), &["wheel", "verify", dist.to_str().unwrap()]);
+        let verified = succeed(dir.path(), &["wheel", "verify", dist.to_str().unwrap()]);
         assert!(!verified.contains("SHA256SUMS"), "{verified}");
     }
 }
@@ -183,22 +165,22 @@ fn one_name_is_one_package() {
     let dir = TempDir::new().unwrap();
     let first = wheel(&dir.path().join("a"), "one", "1.0", &[]);
     wheel(&dir.path().join("b"), "one", "1.0", &[]);
-    simple(dir.path());
+    write_simple(dir.path());
     let page = fs::read_to_string(dir.path().join("simple/one/index.html")).unwrap();
     assert!(
         page.contains("../../a/one-1.0") && !page.contains("../../b/one-1.0"),
         "equal ones are one: {page}"
     );
-    let pages = all(dir.path());
+    let pages = page_texts(dir.path());
     wheel(&dir.path().join("a"), "one", "1.0", &["other"]);
     let error = simple::write(dir.path(), Layout::Simple, None).unwrap_err();
     assert!(
         matches!(&error, IndexError::Clash { first, second } if first.as_str() < second.as_str()),
         "{error}"
     );
-    assert_eq!(all(dir.path()), pages, "the index is as it was");
+    assert_eq!(page_texts(dir.path()), pages, "the index is as it was");
     fs::remove_file(first).unwrap();
-    simple(dir.path());
+    write_simple(dir.path());
 }
 
 #[test]
@@ -233,7 +215,7 @@ fn broken_packages_are_named() {
             "{}",
             text(&skipped.stderr)
         );
-        assert!(!all(dir.path()).contains(name));
+        assert!(!page_texts(dir.path()).contains(name));
         fs::remove_file(dir.path().join(name)).unwrap();
     }
 }
@@ -271,16 +253,16 @@ fn keeps_pages_of_other_programs() {
         text(&refused.stderr)
     );
     assert!(!dir.path().join("simple").exists());
-    done(dir.path(), &["index", "write", ".", "--overwrite"]);
+    succeed(dir.path(), &["index", "write", ".", "--overwrite"]);
     assert!(
         fs::read_to_string(dir.path().join("index.html")).unwrap().contains("<h1>Packages</h1>")
     );
     // The state of another index below is unchanged.
-    done(dir.path(), &["index", "write", ".", "--layout", "flat"]);
+    succeed(dir.path(), &["index", "write", ".", "--layout", "flat"]);
     let below = dir.path().join("below");
     wheel(&below, "two", "1.0", &[]);
-    simple(&below);
-    done(dir.path(), &["index", "write", ".", "--layout", "flat"]);
+    write_simple(&below);
+    succeed(dir.path(), &["index", "write", ".", "--layout", "flat"]);
     assert!(below.join("simple/two/index.html").is_file());
 }
 
@@ -323,27 +305,27 @@ fn pages_of_a_store_are_no_pages_of_a_directory() {
         let store = dir.path().join("store");
         let place = store.join(from);
         let place = place.to_str().unwrap();
-        done(dir.path(), &["index", "publish", "new", place, "--layout", layout]);
-        let pages = all(&store);
+        succeed(dir.path(), &["index", "publish", "new", place, "--layout", layout]);
+        let pages = page_texts(&store);
         for form in ["simple", "flat"] {
             let output = rockpack(dir.path(), &["index", "write", "store", "--layout", form]);
             assert_eq!(output.status.code(), Some(1), "{layout}, {form}");
             let stderr = text(&output.stderr);
             assert!(stderr.contains("`rockpack index publish`"), "{stderr}");
-            assert_eq!(all(&store), pages);
+            assert_eq!(page_texts(&store), pages);
         }
-        done(dir.path(), &["index", "publish", "new", place, "--layout", layout]);
+        succeed(dir.path(), &["index", "publish", "new", place, "--layout", layout]);
     }
-    // The same in a directory with packages and known pages.
+    // The same for pages of a store below a directory with packages and known pages.
     let dir = TempDir::new().unwrap();
     wheel(dir.path(), "one", "1.0", &[]);
-    simple(dir.path());
+    write_simple(dir.path());
     let state = dir.path().join(".rockpack-index.json");
     fs::remove_file(&state).unwrap();
-    simple(dir.path());
-    done(dir.path(), &["index", "mirror", "simple", "pages", "--public", "https://h/x/simple/"]);
+    write_simple(dir.path());
+    succeed(dir.path(), &["index", "mirror", "simple", "pages", "--public", "https://h/x/simple/"]);
     let error = simple::write(dir.path(), Layout::Simple, None).unwrap_err();
     assert!(matches!(error, IndexError::Published { .. }), "{error}");
-    done(dir.path(), &["index", "write", ".", "--overwrite"]);
-    simple(dir.path());
+    succeed(dir.path(), &["index", "write", ".", "--overwrite"]);
+    write_simple(dir.path());
 }

@@ -12,7 +12,7 @@ from environment import Environment, Tool
 from index import FindLinks, Index
 from packages import Packages
 from process import run
-from report import NotRun, Report, some
+from report import NotRun, Report, a_few
 
 
 @dataclass
@@ -89,7 +89,7 @@ class Bench:
         problems = [f"installed is {actual}, not {expected}"] * (actual != expected)
         problems += records.mismatches(site) + records.absent(site)
         problems += [f"{path} is in no RECORD" for path in records.unowned(site)]
-        return self.report.check(name, problems and some(problems))
+        return self.report.check(name, problems and a_few(problems))
 
 
 def _version(command, cwd):

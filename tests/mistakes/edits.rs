@@ -33,13 +33,13 @@ pub struct Edit {
 }
 
 impl Line {
-    fn replaced(&self, range: Range<usize>, text: &str) -> Edit {
+    fn replace_range(&self, range: Range<usize>, text: &str) -> Edit {
         let mut line = self.text.clone();
         line.replace_range(range, text);
-        self.becomes(line)
+        self.replace(line)
     }
 
-    fn becomes(&self, text: String) -> Edit {
+    fn replace(&self, text: String) -> Edit {
         Edit { file: self.file, number: self.number, text: Some(text) }
     }
 
@@ -64,8 +64,8 @@ impl Line {
     }
 }
 
-fn one<'a, T>(noise: &mut Noise, of: &'a [T]) -> Option<&'a T> {
-    (!of.is_empty()).then(|| &of[noise.below(of.len())])
+fn choose<'a, T>(noise: &mut Noise, values: &'a [T]) -> Option<&'a T> {
+    (!values.is_empty()).then(|| &values[noise.below(values.len())])
 }
 
 fn line_with<'a>(
@@ -74,7 +74,7 @@ fn line_with<'a>(
     fits: impl Fn(&Line) -> bool,
 ) -> Option<&'a Line> {
     let fitting: Vec<&Line> = lines.iter().filter(|line| fits(line)).collect();
-    one(noise, &fitting).copied()
+    choose(noise, &fitting).copied()
 }
 
 fn delete_line(lines: &[Line], noise: &mut Noise) -> Option<Vec<Edit>> {
@@ -84,10 +84,10 @@ fn delete_line(lines: &[Line], noise: &mut Noise) -> Option<Vec<Edit>> {
 
 fn repeat_line(lines: &[Line], noise: &mut Noise) -> Option<Vec<Edit>> {
     let line = line_with(lines, noise, |line| !line.text.ends_with('\\'))?;
-    Some(vec![line.becomes(format!("{0}\n{0}", line.text))])
+    Some(vec![line.replace(format!("{0}\n{0}", line.text))])
 }
 
-fn misspelled(text: &str, noise: &mut Noise) -> String {
+fn misspell(text: &str, noise: &mut Noise) -> String {
     let mut letters: Vec<char> = text.chars().collect();
     let at = noise.below(letters.len());
     match noise.below(4) {
@@ -104,25 +104,25 @@ fn misspell_value(lines: &[Line], noise: &mut Noise) -> Option<Vec<Edit>> {
         !line.arguments().is_empty()
             && !line.is_node(&["summary", "author", "license", "test", "docs", "run"])
     })?;
-    let range = one(noise, &line.arguments())?.clone();
-    let text = misspelled(&line.text[range.clone()], noise);
-    Some(vec![line.replaced(range, &text)])
+    let range = choose(noise, &line.arguments())?.clone();
+    let text = misspell(&line.text[range.clone()], noise);
+    Some(vec![line.replace_range(range, &text)])
 }
 
 fn misspell_node(lines: &[Line], noise: &mut Noise) -> Option<Vec<Edit>> {
     let line = line_with(lines, noise, |line| line.node().len() > 2)?;
     let start = line.text.find(line.node())?;
-    let text = misspelled(line.node(), noise);
-    Some(vec![line.replaced(start..start + line.node().len(), &text)])
+    let text = misspell(line.node(), noise);
+    Some(vec![line.replace_range(start..start + line.node().len(), &text)])
 }
 
 fn misspell_property(lines: &[Line], noise: &mut Noise) -> Option<Vec<Edit>> {
     let line = line_with(lines, noise, |line| line.text.contains("=\""))?;
     let ends: Vec<usize> = line.text.match_indices("=\"").map(|(at, _)| at).collect();
-    let end = *one(noise, &ends)?;
+    let end = *choose(noise, &ends)?;
     let start = line.text[..end].rfind(' ').map_or(0, |at| at + 1);
-    let text = misspelled(&line.text[start..end], noise);
-    Some(vec![line.replaced(start..end, &text)])
+    let text = misspell(&line.text[start..end], noise);
+    Some(vec![line.replace_range(start..end, &text)])
 }
 
 fn move_artifact(lines: &[Line], noise: &mut Noise) -> Option<Vec<Edit>> {
@@ -132,7 +132,7 @@ fn move_artifact(lines: &[Line], noise: &mut Noise) -> Option<Vec<Edit>> {
     })?;
     Some(vec![
         Edit { file: line.file, number: line.number, text: None },
-        other.becomes(format!("{}\n{}", other.text, line.text)),
+        other.replace(format!("{}\n{}", other.text, line.text)),
     ])
 }
 
@@ -143,7 +143,7 @@ fn swap_include(lines: &[Line], noise: &mut Noise) -> Option<Vec<Edit>> {
     let others: Vec<&str> =
         ["include", "exclude", "forbid"].into_iter().filter(|n| *n != line.node()).collect();
     let start = line.text.find(line.node())?;
-    Some(vec![line.replaced(start..start + line.node().len(), one(noise, &others)?)])
+    Some(vec![line.replace_range(start..start + line.node().len(), choose(noise, &others)?)])
 }
 
 fn widen_glob(lines: &[Line], noise: &mut Noise) -> Option<Vec<Edit>> {
@@ -163,7 +163,7 @@ fn widen_glob(lines: &[Line], noise: &mut Noise) -> Option<Vec<Edit>> {
     })?;
     let mut globs = line.quoted();
     globs.retain(|range| line.text[range.clone()].contains('*'));
-    let range = one(noise, &globs)?.clone();
+    let range = choose(noise, &globs)?.clone();
     let glob = &line.text[range.clone()];
     let wide = match (noise.below(3), glob.rsplit_once('/')) {
         (0, _) => {
@@ -177,7 +177,7 @@ fn widen_glob(lines: &[Line], noise: &mut Noise) -> Option<Vec<Edit>> {
         (_, Some((before, _))) => format!("{before}/*"),
         (_, None) => glob[..=glob.find('*')?].to_owned(),
     };
-    Some(vec![line.replaced(range, &wide)])
+    Some(vec![line.replace_range(range, &wide)])
 }
 
 fn swap_names(lines: &[Line], noise: &mut Noise) -> Option<Vec<Edit>> {
@@ -189,19 +189,19 @@ fn swap_names(lines: &[Line], noise: &mut Noise) -> Option<Vec<Edit>> {
             && (other.file, other.number) != (line.file, line.number)
             && first_argument(other).is_some()
     })?;
-    let there = first_argument(other)?;
+    let other_range = first_argument(other)?;
     Some(vec![
-        line.replaced(range.clone(), &other.text[there.clone()]),
-        other.replaced(there, &line.text[range]),
+        line.replace_range(range.clone(), &other.text[other_range.clone()]),
+        other.replace_range(other_range, &line.text[range]),
     ])
 }
 
 fn swap_condition(lines: &[Line], noise: &mut Noise) -> Option<Vec<Edit>> {
     let conditions =
         [("\"kpack\"", "\"legacy\""), ("\"legacy\"", "\"kpack\""), ("\"linux\"", "\"windows\"")];
-    let (from, to) = *one(noise, &conditions)?;
+    let (from, to) = *choose(noise, &conditions)?;
     let line = line_with(lines, noise, |line| line.text.contains(from))?;
-    Some(vec![line.becomes(line.text.replace(from, to))])
+    Some(vec![line.replace(line.text.replace(from, to))])
 }
 
 fn swap_numbers(lines: &[Line], noise: &mut Noise) -> Option<Vec<Edit>> {
@@ -213,9 +213,9 @@ fn swap_numbers(lines: &[Line], noise: &mut Noise) -> Option<Vec<Edit>> {
     let other = line_with(lines, noise, |other| {
         number(other).is_some() && (other.file, other.number) != (line.file, line.number)
     })?;
-    let (own, others) = (number(line)?, number(other)?);
+    let (range, other_range) = (number(line)?, number(other)?);
     Some(vec![
-        line.replaced(own.clone(), &other.text[others.clone()]),
-        other.replaced(others, &line.text[own]),
+        line.replace_range(range.clone(), &other.text[other_range.clone()]),
+        other.replace_range(other_range, &line.text[range]),
     ])
 }

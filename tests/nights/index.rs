@@ -3,7 +3,7 @@
 use super::*;
 
 fn publish(dir: &Path, dest: &str) -> String {
-    done(dir, &["index", "publish", &format!("{dest}/dist"), "index"])
+    succeed(dir, &["index", "publish", &format!("{dest}/dist"), "index"])
 }
 
 fn json(path: &Path) -> Value {
@@ -105,7 +105,7 @@ fn a_package_with_an_xz_archive_is_new_each_night() {
     build(path, "7.14.0a2", "n2", &[&["--since", "index"], &xz[..]].concat());
     publish(path, "n2");
     let plan = night("plan", "7.14.0a3", &["--since", "index", "--json", "--xz-preset", "0"]);
-    let plan: Value = serde_json::from_str(&done(path, &plan)).unwrap();
+    let plan: Value = serde_json::from_str(&succeed(path, &plan)).unwrap();
     let is_devel = |it: &&Value| it["name"] == "rocm-sdk-devel";
     let devel = plan["distributions"].as_array().unwrap().iter().find(is_devel).unwrap();
     assert_eq!(devel["new"], "its archive is compressed with xz");

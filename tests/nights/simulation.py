@@ -65,7 +65,7 @@ class Tree:
         packages = [package(distribution, self.distributions) for distribution in self.distributions.values()]
         if isas is not None:
             devices = [distribution for distribution in packages if "variant" in self.distributions[distribution.name]]
-            more = [again(distribution, number) for number in range(isas) for distribution in devices]
+            more = [for_one_more_isa(distribution, number) for number in range(isas) for distribution in devices]
             packages = [distribution for distribution in packages if distribution not in devices] + more[:isas]
         self.packages = {distribution.name: distribution for distribution in packages}
 
@@ -102,7 +102,7 @@ class Tree:
         return dict(zip(KINDS, pairs))
 
 
-def again(device, number):
+def for_one_more_isa(device, number):
     """Return a device package for one more ISA, with new files."""
     suffix = f" {number}" if number else ""
     renamed = {path: path + suffix for path in device.own}

@@ -135,7 +135,6 @@ fn a_path_of_two_packages_is_linked_to_the_first() {
     );
 }
 
-/// Both names exist.
 #[test]
 fn a_library_shipped_under_its_soname_has_both_names_in_devel() {
     let entries =
@@ -278,14 +277,14 @@ fn devel_of_a_family_links_into_its_own_libraries() {
                    blas_lib_gfx94X-dcgpu lib/only94 text a
                    blas_lib_generic share/a text a";
     let plan = Case::new(&[libs, devel], entries).legacy().plan();
-    let of = |family: &str| {
+    let links_of = |family: &str| {
         let mut only = plan.clone();
         only.distributions
             .retain(|d| d.name.as_str() == "x-devel" && d.variant.as_deref() == Some(family));
         archived(&only, "x-devel")
     };
     assert_eq!(
-        of("gfx110X-all"),
+        links_of("gfx110X-all"),
         [
             "lib/libb.so.1 -> ../../_x_libs_gfx110X_all/lib/libb.so.1",
             "lib/libb.so -> libb.so.1",
@@ -293,7 +292,7 @@ fn devel_of_a_family_links_into_its_own_libraries() {
         ]
     );
     assert_eq!(
-        of("gfx94X-dcgpu"),
+        links_of("gfx94X-dcgpu"),
         [
             "lib/libb.so.1 -> ../../_x_libs_gfx94X_dcgpu/lib/libb.so.1",
             "lib/only94 -> ../../_x_libs_gfx94X_dcgpu/lib/only94",

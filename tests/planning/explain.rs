@@ -62,14 +62,15 @@ fn needs_of_windows_libraries_are_shown() {
         "base_run_generic bin/blas.dll dll rocblas.dll needs=KERNEL32.dll delayed=solver.dll
                    base_run_generic bin/odd.dll broken-dll";
     let case = Case::new(&[runtime("core", "artifact \"base\" \"run\"")], entries);
-    let (blas, odd) = (told(&case, "bin/blas.dll"), told(&case, "bin/odd.dll"));
+    let (blas, odd) =
+        (explain_briefly(&case, "bin/blas.dll"), explain_briefly(&case, "bin/odd.dll"));
     assert!(blas.contains("in base_run_generic: PE file, "), "{blas}");
     let needs = "library for x86-64, named rocblas.dll, needs KERNEL32.dll, solver.dll";
     assert!(blas.contains(needs), "{blas}");
     assert!(odd.contains("broken PE file (Magic at 0x98 is 0x107)"), "{odd}");
 }
 
-fn told(case: &Case, path: &str) -> String {
+fn explain_briefly(case: &Case, path: &str) -> String {
     explain(case, path, false)
 }
 
@@ -84,7 +85,7 @@ fn explain(case: &Case, path: &str, verbose: bool) -> String {
 
 #[test]
 fn a_library_link_that_an_alias_rule_asks_for() {
-    compare("a-library-link-that-an-alias-rule-asks-for", &told(&case(), "lib/libx.so"));
+    compare("a-library-link-that-an-alias-rule-asks-for", &explain_briefly(&case(), "lib/libx.so"));
 }
 
 #[test]
@@ -97,7 +98,7 @@ fn a_library_that_is_shipped_under_its_soname() {
 
 #[test]
 fn one_content_of_several_artifacts() {
-    compare("one-content-of-several-artifacts", &told(&case(), "share/same"));
+    compare("one-content-of-several-artifacts", &explain_briefly(&case(), "share/same"));
 }
 
 #[test]
@@ -106,7 +107,7 @@ fn what_is_excluded_dropped_left_over_or_not_built() {
         ["share/out/a", "t/b", "bin/other", "l/eft", "k/gfx906", "k/gfx942", "share/doc/b/LICENSE"];
     compare(
         "what-is-excluded-dropped-left-over-or-not-built",
-        &paths.map(|path| told(&case(), path)).join("\n--------\n"),
+        &paths.map(|path| explain_briefly(&case(), path)).join("\n--------\n"),
     );
 }
 
@@ -132,7 +133,7 @@ fn directories_and_globally_dropped_files_are_explained() {
     let all = ["share/doc", "share/doc/a", "share/out", "share/all", "share/all/c"];
     compare(
         "directories-and-what-is-dropped-everywhere",
-        &all.map(|path| told(&case, path)).join("\n"),
+        &all.map(|path| explain_briefly(&case, path)).join("\n"),
     );
 }
 
@@ -140,7 +141,9 @@ fn directories_and_globally_dropped_files_are_explained() {
 fn links_programs_and_directories() {
     compare(
         "links-programs-and-directories",
-        &["bin/link", "bin/tool", "bin"].map(|path| told(&case(), path)).join("\n--------\n"),
+        &["bin/link", "bin/tool", "bin"]
+            .map(|path| explain_briefly(&case(), path))
+            .join("\n--------\n"),
     );
 }
 
@@ -157,16 +160,19 @@ fn a_library_that_is_not_found() {
     );
     compare(
         "a-library-that-is-not-found",
-        &told(&case.asking(|r| r.mode = Some(Mode::Kpack)), "lib/liba.so.1"),
+        &explain_briefly(&case.asking(|r| r.mode = Some(Mode::Kpack)), "lib/liba.so.1"),
     );
 }
 
 #[test]
 fn a_path_of_site_packages_is_the_installed_one() {
     let case = case();
-    assert_eq!(told(&case, "_x_core/lib/libx.so"), told(&case, "lib/libx.so"));
-    assert_eq!(told(&case, "./lib/libx.so/"), told(&case, "lib/libx.so"));
-    let rendered = told(&case, "x_core/_dist_info.py");
+    assert_eq!(
+        explain_briefly(&case, "_x_core/lib/libx.so"),
+        explain_briefly(&case, "lib/libx.so")
+    );
+    assert_eq!(explain_briefly(&case, "./lib/libx.so/"), explain_briefly(&case, "lib/libx.so"));
+    let rendered = explain_briefly(&case, "x_core/_dist_info.py");
     assert!(
         rendered.contains("no artifact has it") && rendered.contains("text that rockpack makes"),
         "{rendered}"
@@ -176,7 +182,7 @@ fn a_path_of_site_packages_is_the_installed_one() {
 #[test]
 fn both_modes_are_told_of_when_none_is_asked_for() {
     let case = case().asking(|r| (r.mode, r.linux_families) = (None, None));
-    compare("both-modes-are-told-of-when-none-is-asked-for", &told(&case, "k/gfx942"));
+    compare("both-modes-are-told-of-when-none-is-asked-for", &explain_briefly(&case, "k/gfx942"));
 }
 
 /// Explanations are needed when planning fails, so the rules are shown anyway.
@@ -185,7 +191,7 @@ fn a_conflict_is_told_though_there_is_no_plan() {
     let packages = [runtime("core", "artifact \"base\" \"lib\"\nartifact \"more\" \"lib\"")];
     let case = Case::new(&packages, "base_lib_generic a text 1\nmore_lib_generic a text 2")
         .asking(|r| r.mode = Some(Mode::Kpack));
-    compare("a-conflict-is-told-though-there-is-no-plan", &told(&case, "a"));
+    compare("a-conflict-is-told-though-there-is-no-plan", &explain_briefly(&case, "a"));
 }
 
 #[test]
@@ -287,9 +293,9 @@ fn globs_list_and_unknown_paths_offer_near_ones() {
 #[test]
 fn a_single_package_is_explained() {
     let only = |name: &str| case().asking(|r| r.only = vec![name.parse().unwrap()]);
-    let text = told(&only("tools"), "bin/tool");
+    let text = explain_briefly(&only("tools"), "bin/tool");
     assert!(!text.contains("rules"), "{text}");
-    let text = told(&only("core"), "bin/tool");
+    let text = explain_briefly(&only("core"), "bin/tool");
     assert!(
         text.contains("_x_core/lib/libx.so.1 of x-core") && !text.contains("x-devel"),
         "{text}"

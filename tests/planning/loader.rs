@@ -40,7 +40,7 @@ impl Numbers {
         usize::try_from(self.0 >> 33).unwrap() % limit
     }
 
-    fn some<T: Copy>(&mut self, of: &[T], most: usize) -> Vec<T> {
+    fn choose_some<T: Copy>(&mut self, of: &[T], most: usize) -> Vec<T> {
         (0..self.below(most + 1)).map(|_| of[self.below(of.len())]).collect()
     }
 }
@@ -81,12 +81,12 @@ fn world(dir: &Path, stubs: &Path, numbers: &mut Numbers) -> PathBuf {
     for _ in 0..10 {
         let (directory, name) = (DIRECTORIES[numbers.below(4)], &names[numbers.below(NAMES - 1)]);
         let needed: BTreeSet<&String> = numbers
-            .some(&names.iter().collect::<Vec<_>>(), 3)
+            .choose_some(&names.iter().collect::<Vec<_>>(), 3)
             .into_iter()
             .filter(|n| *n != name)
             .collect();
         let needed: Vec<String> = needed.into_iter().cloned().collect();
-        let (rpath, new_tags) = (numbers.some(&ENTRIES, 3), numbers.below(6) == 0);
+        let (rpath, new_tags) = (numbers.choose_some(&ENTRIES, 3), numbers.below(6) == 0);
         if taken.insert((directory, name.clone())) {
             fs_err::create_dir_all(stage.join(directory)).unwrap();
             link(stubs, &stage.join(directory).join(name), name, &needed, &rpath, new_tags);
@@ -186,7 +186,7 @@ fn expected(loads: &BTreeMap<String, Load>, path: &str, library: &str) -> Option
     })
 }
 
-fn said(resolved: &Resolved<'_>) -> String {
+fn describe(resolved: &Resolved<'_>) -> String {
     match resolved {
         Resolved::Member(found) => found.member.path.to_string(),
         Resolved::ThroughLoader { found, .. } => format!("{} by loaders", found.member.path),
@@ -222,7 +222,7 @@ fn the_loader_agrees_with_the_closure() {
                 let Some(expected) = expected(&loads, member.path.as_str(), need.library) else {
                     continue;
                 };
-                let said = said(&need.resolved);
+                let said = describe(&need.resolved);
                 assert_eq!(
                     said, expected,
                     "world {number}: {} needs {}",

@@ -81,7 +81,7 @@ fn warning(name: &str) -> Warning {
     }
 }
 
-/// Returns a plan with this many distributions, files of each, unowned files and notes.
+/// Returns a plan with these numbers of distributions, files in each, unowned files and notes.
 pub fn large(distributions: usize, files: usize, unowned: usize, notes: usize) -> Plan {
     let mut plan = hostile();
     let core = plan.distributions.iter().find(|d| d.name.as_str() == "x-core").unwrap().clone();
@@ -91,18 +91,18 @@ pub fn large(distributions: usize, files: usize, unowned: usize, notes: usize) -
         ..copy.clone()
     });
     let members: Vec<Member> = members.collect();
-    let many = |i: usize| Distribution {
+    let numbered = |i: usize| Distribution {
         name: format!("x-core-{i}").parse().unwrap(),
         members: members.clone(),
         ..core.clone()
     };
-    plan.distributions = (0..distributions).map(many).collect();
+    plan.distributions = (0..distributions).map(numbered).collect();
     let first = plan.unowned[0].clone();
     plan.unowned = (0..unowned)
         .map(|i| {
-            let mut one = first.clone();
-            one.origin.artifact.name = format!("artifact{i}").parse().unwrap();
-            one
+            let mut file = first.clone();
+            file.origin.artifact.name = format!("artifact{i}").parse().unwrap();
+            file
         })
         .collect();
     plan.notes = (0..notes).map(|i| format!("note {i}: `{}`", "<".repeat(1000)).into()).collect();

@@ -35,12 +35,12 @@ fn problems(dir: &TempDir) -> Vec<String> {
 }
 
 fn entries(catalog: &Catalog) -> Vec<String> {
-    let of = |e: &catalog::CatalogEntry| match &e.kind {
+    let line = |e: &catalog::CatalogEntry| match &e.kind {
         EntryKind::Directory => format!("{}/", e.path),
         EntryKind::File { size, .. } => format!("{} {size}", e.path),
         EntryKind::Symlink { target } => format!("{} -> {target}", e.path),
     };
-    catalog.artifacts.iter().flat_map(|a| &a.entries).map(of).collect()
+    catalog.artifacts.iter().flat_map(|a| &a.entries).map(line).collect()
 }
 
 #[test]

@@ -137,7 +137,7 @@ def limited(scene):
     two = scene.work / "pair sources/pair/python/example_pair/two.pyx"
     text = two.read_text(encoding="utf-8")
     # A symbol of glibc 2.25 and newer.
-    two.write_text(text + '\ncdef extern from "sys/random.h":\n    int getentropy(void *, size_t)\n\n\ndef some():\n'
+    two.write_text(text + '\ncdef extern from "sys/random.h":\n    int getentropy(void *, size_t)\n\n\ndef a_few():\n'
                    '    cdef char one[1]\n    return getentropy(one, 1)\n', encoding="utf-8")
     result = build(scene, scene.work / "limited", node='at-most "manylinux_2_17"')
     message = unwrapped(result.err)

@@ -9,7 +9,7 @@ import shutil
 import zipfile
 from pathlib import Path
 
-from report import some
+from report import a_few
 
 TABLE = Path(__file__).with_name("published.tsv")
 # Lines of readelf: needed libraries, search paths, SONAME; and a defined symbol.
@@ -115,8 +115,8 @@ def explain(report, name, differences, conditions):
         report.note(f"{counts[row]} × {row[1]}: {row[2]}: {reason}")
     idle = [" ".join(row) for row, count in counts.items() if not count]
     report.check(f"{name} differs from the published wheel only where published.tsv says why",
-                 f"{len(unexplained)} differences: {some(unexplained, 40)}" if unexplained else None)
-    report.check(f"{name}: the lines of published.tsv hold", f"no such difference: {some(idle, 40)}" if idle else None)
+                 f"{len(unexplained)} differences: {a_few(unexplained, 40)}" if unexplained else None)
+    report.check(f"{name}: the lines of published.tsv hold", f"no such difference: {a_few(idle, 40)}" if idle else None)
 
 
 def compare(scene, published, conditions):

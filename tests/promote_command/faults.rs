@@ -5,10 +5,10 @@ use std::path::Path;
 
 use fs_err as fs;
 
-use super::{build, contents, done, equals_new, promote, rockpack, scratch, stderr};
+use super::{build, contents, equals_new, promote, rockpack, scratch, stderr, succeed};
 use crate::program::Run;
 
-fn refused(dir: &Path, args: &[&str], status: i32, messages: &[&str]) {
+fn assert_refused(dir: &Path, args: &[&str], status: i32, messages: &[&str]) {
     let before = contents(dir);
     let output = rockpack(dir, &[&["wheel", "promote"], args].concat());
     assert_eq!(output.status.code(), Some(status), "{args:?}: {}", stderr(&output));
@@ -24,29 +24,29 @@ fn impossible_requests_are_refused() {
     let dir = dir.path();
     build(dir, "old", "7.10.0rc1", &["--only", "meta,core"]);
     fs::create_dir(dir.join("empty")).unwrap();
-    refused(dir, &["absent", "--to", "1", "-o", "out"], 2, &["absent"]);
-    refused(dir, &["empty", "--to", "1", "-o", "out"], 1, &["empty has no built packages"]);
-    refused(
+    assert_refused(dir, &["absent", "--to", "1", "-o", "out"], 2, &["absent"]);
+    assert_refused(dir, &["empty", "--to", "1", "-o", "out"], 1, &["empty has no built packages"]);
+    assert_refused(
         dir,
         &["old", "--to", "garbage", "-o", "out"],
         2,
         &["`garbage` is not a PEP 440 version"],
     );
-    refused(
+    assert_refused(
         dir,
         &["old", "--to", "7.10.0-rc.1", "-o", "out"],
         2,
         &["already have version 7.10.0rc1"],
     );
-    refused(dir, &["old", "--to", "7.10.0"], 2, &["--output <OUT>"]);
+    assert_refused(dir, &["old", "--to", "7.10.0"], 2, &["--output <OUT>"]);
     for (from, out) in
         [("old", "old"), ("old/dist", "old"), ("old/dist", "./old/../old"), ("old", "old/dist")]
     {
         let message = "the directory of the new packages";
-        refused(dir, &[from, "--to", "7.10.0", "-o", out], 2, &[message, "-o OUT"]);
+        assert_refused(dir, &[from, "--to", "7.10.0", "-o", out], 2, &[message, "-o OUT"]);
     }
     fs::write(dir.join("file"), "").unwrap();
-    refused(dir, &["old", "--to", "7.10.0", "-o", "file"], 2, &["is not a directory"]);
+    assert_refused(dir, &["old", "--to", "7.10.0", "-o", "file"], 2, &["is not a directory"]);
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn packages_have_to_be_of_one_build() {
     let dir = dir.path();
     build(dir, "old", "7.10.0rc1", &["--only", "core"]);
     build(dir, "old", "7.10.0rc2", &["--only", "libraries"]);
-    refused(
+    assert_refused(
         dir,
         &["old", "--to", "7.10.0", "-o", "out"],
         1,
@@ -80,7 +80,7 @@ fn damaged_packages_leave_nothing() {
     let mut file = fs::OpenOptions::new().write(true).open(&path).unwrap();
     file.seek(SeekFrom::Start(200)).unwrap();
     file.write_all(&[!bytes[200]]).unwrap();
-    refused(
+    assert_refused(
         dir,
         &["old", "--to", "7.10.0", "-o", "out"],
         1,
@@ -89,9 +89,14 @@ fn damaged_packages_leave_nothing() {
     assert!(!dir.join("out").exists());
     // Earlier packages stay.
     build(dir, "out", "7.9.0", &["--only", "libraries"]);
-    refused(dir, &["old", "--to", "7.10.0", "-o", "out"], 1, &["SHA256SUMS"]);
+    assert_refused(dir, &["old", "--to", "7.10.0", "-o", "out"], 1, &["SHA256SUMS"]);
     file.set_len(bytes.len() as u64 / 2).unwrap();
-    refused(dir, &["old", "--to", "7.10.0", "-o", "out"], 1, &["not a readable zip archive"]);
+    assert_refused(
+        dir,
+        &["old", "--to", "7.10.0", "-o", "out"],
+        1,
+        &["not a readable zip archive"],
+    );
 }
 
 #[test]
@@ -109,18 +114,18 @@ fn packages_have_to_match_their_list() {
     for text in ["", &rest.join("\n")] {
         fs::write(dist.join("SHA256SUMS"), text).unwrap();
         let which = if text.is_empty() { "SHA256SUMS there does not list it" } else { &unlisted };
-        refused(dir, &args, 1, &[which, "promote them together"]);
+        assert_refused(dir, &args, 1, &[which, "promote them together"]);
     }
     fs::write(dist.join("SHA256SUMS"), &sums).unwrap();
     fs::rename(&core, dir.join(&name)).unwrap();
     let absent = format!("{name} is missing in old/dist, but SHA256SUMS there lists it");
-    refused(dir, &args, 1, &[&absent, "promote them together"]);
+    assert_refused(dir, &args, 1, &[&absent, "promote them together"]);
     assert!(!dir.join("out").exists());
     // A partial set must be requested.
     fs::write(dist.join("SHA256SUMS"), rest.join("\n")).unwrap();
-    refused(dir, &args, 1, &["provenance of a missing package", "without SHA256SUMS"]);
+    assert_refused(dir, &args, 1, &["provenance of a missing package", "without SHA256SUMS"]);
     fs::remove_file(dist.join("SHA256SUMS")).unwrap();
-    done(dir, &[&["wheel", "promote"], &args[..]].concat());
+    succeed(dir, &[&["wheel", "promote"], &args[..]].concat());
 }
 
 #[test]
@@ -148,21 +153,21 @@ fn packages_changed_after_their_build_are_refused() {
             .unwrap();
     };
     changed("rockpack.cdx.json", "\"bomFormat\"", "\"more\": 1, \"bomFormat\"");
-    refused(
+    assert_refused(
         dir,
         &["changed", "--to", "7.10.0", "-o", "out"],
         1,
         &["rockpack.cdx.json` does not have the form that rockpack writes"],
     );
     changed("_dist_info.py", "DIST = {", "DIST = dict(a=1) or {");
-    refused(
+    assert_refused(
         dir,
         &["changed", "--to", "7.10.0", "-o", "out"],
         1,
         &["it has no facts that rockpack writes into its packages"],
     );
     changed("METADATA", "Version: 7.10.0rc1", "Version: 7.10.0rc2");
-    refused(
+    assert_refused(
         dir,
         &["changed", "--to", "7.10.0", "-o", "out"],
         1,
@@ -171,7 +176,7 @@ fn packages_changed_after_their_build_are_refused() {
     // Nothing else is wrong.
     changed("METADATA", "Version", "Version");
     let allow = ["--allow", "not-executable"];
-    done(
+    succeed(
         dir,
         &[&["wheel", "promote", "changed", "--to", "7.10.0", "-o", "out"][..], &allow].concat(),
     );
@@ -220,7 +225,7 @@ fn a_killed_run_leaves_all_or_nothing() {
         let found = packages(&dir.join("out"));
         assert!(found == 0 || found == count, "{found} after {delay} ms: {}", stderr(&looked));
     }
-    promote(dir, "old", "7.10.0").done();
+    promote(dir, "old", "7.10.0").succeed();
     build(dir, "new", "7.10.0", &[]);
     equals_new(dir, "whole");
     assert!(!dir.join("out/.rockpack-partial").exists());

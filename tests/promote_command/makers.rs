@@ -6,7 +6,7 @@ use std::path::Path;
 
 use fs_err as fs;
 
-use super::{done, rockpack, scratch, stderr};
+use super::{rockpack, scratch, stderr, succeed};
 use crate::ledger::theirs;
 
 /// Faults of the other tool's packages.
@@ -51,7 +51,7 @@ fn members(dist: &Path) -> BTreeMap<String, Vec<u8>> {
 
 fn promoted(dir: &Path, more: &[&str]) -> String {
     let args = ["wheel", "promote", "theirs", "--to", "7.10.0", "-o", "out"];
-    done(dir, &[&args[..], &ALLOWED, more].concat())
+    succeed(dir, &[&args[..], &ALLOWED, more].concat())
 }
 
 #[test]

@@ -8,7 +8,7 @@ use fs_err as fs;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use super::{build, contents, done, promote, rockpack, scratch, stderr};
+use super::{build, contents, promote, rockpack, scratch, stderr, succeed};
 use crate::program::Run;
 
 /// Makes a wheel as other tools do: members in another order, another encoder, some stored.
@@ -132,7 +132,7 @@ fn the_local_part_of_others_changes_and_nothing_else() {
     let dir = scratch(true);
     let dir = dir.path();
     with_frameworks(dir);
-    promote(dir, "old", "7.10.0").done();
+    promote(dir, "old", "7.10.0").succeed();
     let new =
         members(&dir.join("out/dist/torch-2.10.0+git1a2b.rocm7.10.0-cp312-cp312-linux_x86_64.whl"));
     let info = "torch-2.10.0+git1a2b.rocm7.10.0.dist-info";
@@ -180,7 +180,7 @@ fn development_versions_of_others_are_spelt_as_they_spell_them() {
     build(dir, "old", "7.10.0.dev0+efa3d1", &["--only", "core"]);
     let files = [("torch/version.py", "__version__ = '2.1+devrocm7.10.0.dev0-efa3d1'\n")];
     wheel(&dir.join("old/dist"), "torch", "2.1+devrocm7.10.0.dev0.efa3d1", "", &files);
-    promote(dir, "old", "7.10.0rc1").done();
+    promote(dir, "old", "7.10.0rc1").succeed();
     let new = members(&dir.join("out/dist/torch-2.1+rocm7.10.0rc1-cp312-cp312-linux_x86_64.whl"));
     assert_eq!(new["torch/version.py"], "__version__ = '2.1+rocm7.10.0rc1'\n");
 }
@@ -190,7 +190,7 @@ fn targets_of_others_go_too() {
     let dir = scratch(true);
     let dir = dir.path();
     with_frameworks(dir);
-    done(
+    succeed(
         dir,
         &[
             "wheel",

@@ -31,7 +31,7 @@ fn linux_and_windows<'t>(linux: &'t str, windows: &'t str) -> [&'t str; 4] {
 #[track_caller]
 fn as_if_built(dir: &Path, from: &str, to: &str, kept: &str, targets: &[&str]) -> String {
     build(dir, "new", to, targets);
-    let text = keep(dir, from, to, kept).done();
+    let text = keep(dir, from, to, kept).succeed();
     equals_new(dir, kept);
     text
 }
@@ -84,7 +84,7 @@ fn packages_of_one_target_do_not_change() {
     let dir = scratch(false);
     let dir = dir.path();
     build(dir, "old", "7.10.0rc1", &[]);
-    promote(dir, "old", "7.10.0").done();
+    promote(dir, "old", "7.10.0").succeed();
     let all = contents(&dir.join("out"));
     let family = all.keys().find_map(|file| {
         file.parent()?
@@ -96,7 +96,7 @@ fn packages_of_one_target_do_not_change() {
     });
     let family = family.unwrap();
     fs::remove_dir_all(dir.join("out")).unwrap();
-    promote(dir, "old", "7.10.0").args(["--keep-targets", &family]).done();
+    promote(dir, "old", "7.10.0").args(["--keep-targets", &family]).succeed();
     let one = contents(&dir.join("out"));
     let packages = one.iter().filter(|(file, _)| !file.ends_with("SHA256SUMS"));
     assert!(packages.clone().all(|(file, hash)| all.get(file) == Some(hash)));
@@ -119,7 +119,7 @@ fn targets_without_packages_are_reported() {
             "no package is for a target to keep (gfx1030, gfx1201) help: the targets are gfx1100, gfx942",
         ),
     ] {
-        let messages = keep(dir.path(), "old", "7.10.0", kept).refused(1);
+        let messages = keep(dir.path(), "old", "7.10.0", kept).fail(1);
         assert!(messages.contains(message), "{messages}");
         assert!(!dir.path().join("out").exists());
     }
@@ -128,7 +128,7 @@ fn targets_without_packages_are_reported() {
         output.status.success() && stderr(&output).contains("no package for the target `gfx1201`")
     );
     // One target is kept: names used by people stay valid.
-    let text = keep(dir.path(), "old", "7.10.0", "gfx1100").arg("--dry-run").done();
+    let text = keep(dir.path(), "old", "7.10.0", "gfx1100").arg("--dry-run").succeed();
     assert!(text.contains("default_target: gfx942 → gfx1100"), "{text}");
     assert!(
         text.contains("extras.device-all: rocm-sdk-device-gfx942==7.10.0rc1 removed"),

@@ -49,7 +49,7 @@ fn files_that_hold_the_version_are_as_the_other_build_writes_them() {
         build(dir, "new", "7.10.0", more);
         write(dir, "7.10.0rc1");
         build(dir, "old", "7.10.0rc1", more);
-        let text = promote(dir, "old", "7.10.0").arg("--dry-run").done();
+        let text = promote(dir, "old", "7.10.0").arg("--dry-run").succeed();
         for line in [
             "rocm_package_version: 7.10.0rc1 → 7.10.0",
             "share/own/release.py\n    V: 7.10.0rc1 → 7.10.0",
@@ -57,7 +57,7 @@ fn files_that_hold_the_version_are_as_the_other_build_writes_them() {
         ] {
             assert!(text.contains(line), "{line} in {text}");
         }
-        promote(dir, "old", "7.10.0").done();
+        promote(dir, "old", "7.10.0").succeed();
         equals_new(dir, &format!("{more:?}"));
     }
 }
@@ -71,6 +71,6 @@ fn a_version_other_than_the_packages_version_stays() {
     for (dest, version) in [("old", "7.10.0rc1"), ("new", "7.10.0")] {
         build(dir, dest, version, &[]);
     }
-    promote(dir, "old", "7.10.0").done();
+    promote(dir, "old", "7.10.0").succeed();
     equals_new(dir, "whole");
 }

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import fetch
 from process import run
-from report import NotRun, some
+from report import NotRun, a_few
 
 TOOLS = ("twine", "check-wheel-contents", "auditwheel", "uv")
 
@@ -122,7 +122,7 @@ def compiled(tools, dist, sdist, work):
         return result.problem
     names = {normalized(line.split("==")[0].split("[")[0].strip()) for line in result.out.splitlines() if "==" in line}
     missing = expected - names
-    return f"uv takes no {some(sorted(missing))}" if missing else None
+    return f"uv takes no {a_few(sorted(missing))}" if missing else None
 
 
 def normalized(name):

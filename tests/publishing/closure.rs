@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn refused(dir: &Path, root: &Path, options: &Options) -> String {
+fn refusal(dir: &Path, root: &Path, options: &Options) -> String {
     let before = contents(root);
     let error = publish(dir, &Directory::new(root), options, &|_| ()).unwrap_err();
     assert_eq!(contents(root), before, "nothing is written");
@@ -18,7 +18,7 @@ fn half_a_set_is_refused() {
         let (part, apart) = (set.join("b_part-1.0-py3-none-any.whl"), dir.path().join("apart"));
         fs::create_dir_all(&apart).unwrap();
         fs::rename(&part, apart.join(part.file_name().unwrap())).unwrap();
-        let message = refused(&set, &root, &options);
+        let message = refusal(&set, &root, &options);
         assert_eq!(
             message,
             "2 are missing; nothing was written:\n\
@@ -28,14 +28,14 @@ fn half_a_set_is_refused() {
         // It may exist already, in the required version.
         wheel(&dir.path().join("old"), "b-part", "0.9", &[]);
         published(&dir.path().join("old"), &Directory::new(&root), &options);
-        let message = refused(&set, &root, &options);
+        let message = refusal(&set, &root, &options);
         assert!(
             message.ends_with("requires `b-part==1.0`: the available versions of `b-part` are 0.9"),
             "{message}"
         );
         published(&apart, &Directory::new(&root), &options);
         published(&set, &Directory::new(&root), &options);
-        assert_eq!(whole(&root, form).len(), 5);
+        assert_eq!(check_index(&root, form).len(), 5);
     }
 }
 
@@ -48,7 +48,7 @@ fn requirements_are_followed_into_the_store() {
     wheel(&first, "b-part", "1.0", &["gone"]);
     published(&first, &Directory::new(&root), &Options { incomplete: true, ..options.clone() });
     wheel(&second, "a-selector", "1.0", &["b-part"]);
-    let message = refused(&second, &root, &options);
+    let message = refusal(&second, &root, &options);
     assert!(
         message.contains("b_part-1.0-py3-none-any.whl requires `gone`: neither the directory"),
         "{message}"
@@ -66,26 +66,26 @@ fn requires_offered_extras_and_ignores_yanked_packages() {
     wheel(&first, "b-part", "1.0", &[]);
     published(&first, &Directory::new(&root), &options);
     wheel(&second, "a-selector", "1.0", &["b-part[more]; sys_platform == 'win32'"]);
-    let message = refused(&second, &root, &options);
+    let message = refusal(&second, &root, &options);
     assert!(message.ends_with("requires `b-part[more]`: it has no extra `more`"), "{message}");
     wheel(&second, "a-selector", "1.0", &["b-part"]);
     fs::write(first.join("b_part-1.0-py3-none-any.whl.yanked"), "").unwrap();
     published(&first, &Directory::new(&root), &options);
-    let message = refused(&second, &root, &options);
+    let message = refusal(&second, &root, &options);
     assert!(message.ends_with("requires `b-part`: `b-part` 1.0 is yanked"), "{message}");
     // A yanked package may require yanked ones.
     let yank = second.join("a_selector-1.0-py3-none-any.whl.yanked");
     fs::write(&yank, "as its part is").unwrap();
     published(&second, &Directory::new(&root), &options);
     fs::write(&yank, "false").unwrap();
-    assert!(refused(&second, &root, &options).contains("`b-part` 1.0 is yanked"));
+    assert!(refusal(&second, &root, &options).contains("`b-part` 1.0 is yanked"));
 }
 
 #[test]
 fn publishes_no_broken_package() {
     let dir = TempDir::new().unwrap();
     let root = dir.path().join("store");
-    let refused = |set: &str, expected: &str| {
+    let assert_refused = |set: &str, expected: &str| {
         let set = dir.path().join(set);
         let error = publish(&set, &Directory::new(&root), &options(Form::Flat), &|_| ());
         let message = base::text::with_causes(&error.unwrap_err());
@@ -93,21 +93,24 @@ fn publishes_no_broken_package() {
         assert!(!root.exists());
     };
     wheel(&dir.path().join("odd"), "b-part", "1.0", &["not a req!!"]);
-    refused("odd", "`not a req!!`");
+    assert_refused("odd", "`not a req!!`");
 
     let path = wheel(&dir.path().join("damaged"), "b-part", "1.0", &[]);
     let mut bytes = fs::read(&path).unwrap();
     let index = bytes.windows(7).position(|bytes| bytes == b"VERSION").unwrap();
     bytes[index] = b'v';
     fs::write(&path, bytes).unwrap();
-    refused("damaged", "`b_part.py`");
+    assert_refused("damaged", "`b_part.py`");
 
     let path = sdist(&dir.path().join("elsewhere"), "bar", "1.0");
     let renamed = path.with_file_name("foo-1.0.tar.gz");
     let tar = Command::new("python3").arg("-c").arg(RENAMED).args([&path, &renamed]).status();
     assert!(tar.unwrap().success());
     fs::remove_file(&path).unwrap();
-    refused("elsewhere", "its top level is not one directory with the name of the file: bar-1.0");
+    assert_refused(
+        "elsewhere",
+        "its top level is not one directory with the name of the file: bar-1.0",
+    );
 }
 
 /// Gives an sdist of `bar` the metadata of `foo`, and keeps its directory.

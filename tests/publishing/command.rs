@@ -26,7 +26,7 @@ fn steps_are_printed_and_done() {
     let output = rockpack(dir.path(), &["index", "publish", "dist", &url, "--outside", "numpy"]);
     assert!(output.status.success());
     assert!(text(&output.stdout).ends_with("1 uploaded, 890 B; 0 unchanged; 4 pages written\n"));
-    assert_eq!(whole(&dir.path().join("store"), Form::Projects).len(), 1);
+    assert_eq!(check_index(&dir.path().join("store"), Form::Projects).len(), 1);
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn a_signal_keeps_completed_steps_with_a_message() {
 fn quiet_commands_print_results_alone() {
     let dir = TempDir::new().unwrap();
     small_set(dir.path(), "1.0");
-    let lines = |args: &[&str]| crate::program::done(dir.path(), args).lines().count();
+    let lines = |args: &[&str]| crate::program::succeed(dir.path(), args).lines().count();
     let mirror = ["index", "mirror", "store", "pages", "--public", "https://h/"];
     let prune = ["index", "prune", "store", "--stream", "dev", "--as-of", "4000000000"];
     let prune = [&prune[..], &["--manifest", "built-in"]].concat();

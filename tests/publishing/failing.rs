@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use base::names::RelPath;
 use index::store::{
-    Body, Bucket, Directory, ErrorKind, Headers, Object, ObjectContent, StoreError, Written,
+    Body, Bucket, ConditionalWrite, Directory, ErrorKind, Headers, Object, ObjectContent,
+    StoreError,
 };
 
 /// Store that does this many writes and then fails. Every second failing write takes effect, like a
@@ -114,7 +115,7 @@ impl Bucket for Failing {
         key: &RelPath,
         body: Body<'_>,
         headers: &Headers<'_>,
-    ) -> Result<Written, StoreError> {
+    ) -> Result<ConditionalWrite, StoreError> {
         self.request("create", key);
         self.transfer(body.size().unwrap());
         self.write(key, || self.bucket.create(key, body, headers))
@@ -125,7 +126,7 @@ impl Bucket for Failing {
         expected: &Object,
         body: Body<'_>,
         headers: &Headers<'_>,
-    ) -> Result<Written, StoreError> {
+    ) -> Result<ConditionalWrite, StoreError> {
         self.request("replace", &expected.key);
         self.transfer(body.size().unwrap());
         self.write(&expected.key, || self.bucket.replace(expected, body, headers))

@@ -29,7 +29,7 @@ fn at_each_step_the_index_is_whole_and_the_next_run_finishes() {
                 let bucket = Directory::new(&root);
                 let failing = Failing::new(bucket, count, lost);
                 let result = publish(&second, &failing, &options, &|_| ());
-                let names = whole(&root, form);
+                let names = check_index(&root, form);
                 assert!(complete(&names, "2.0") && complete(&names, "1.0"), "{count}: {names:?}");
                 assert!(names.contains("b_part-1.0-py3-none-any.whl"));
                 published(&second, &Directory::new(&root), &options);
@@ -63,9 +63,9 @@ fn a_killed_program_leaves_a_whole_index() {
         std::thread::sleep(std::time::Duration::from_millis(2 * round));
         program.kill().unwrap();
         unfinished += usize::from(!program.wait().unwrap().success());
-        assert!(complete(&whole(&root, Form::Projects), "2.0"));
+        assert!(complete(&check_index(&root, Form::Projects), "2.0"));
         published(&second, &Directory::new(&root), &options);
-        assert_eq!(whole(&root, Form::Projects).len(), 8);
+        assert_eq!(check_index(&root, Form::Projects).len(), 8);
     }
     assert!(unfinished > 0, "nobody was killed in time");
 }

@@ -19,7 +19,8 @@ fn the_second_index_has_a_separate_directory() {
         let dist = dir.path().join("out/dist");
         let (summary, _) = published(&dist, &bucket, &options);
         assert_eq!((summary.uploaded, summary.same), (16, 0));
-        let (first, second) = (whole(store.path(), form), whole(&store.path().join("whl"), form));
+        let (first, second) =
+            (check_index(store.path(), form), check_index(&store.path().join("whl"), form));
         assert_eq!(first, second);
         assert!(first.len() == 8 && rocm(&first), "{first:?}");
         let selector_of = |base: &str| {
@@ -50,7 +51,7 @@ fn a_shelf_can_be_for_the_second_index() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     let path_in = |path: &str| dir.path().join("store/v5").join(path);
     for shelf in ["rocm/core/whl", "rocm/core/whl-next"] {
-        assert_eq!(whole(&path_in(shelf), Form::Projects).len(), 8, "{shelf}");
+        assert_eq!(check_index(&path_in(shelf), Form::Projects).len(), 8, "{shelf}");
     }
     let selector = |shelf: &str| fs::read(path_in(shelf).join("rocm/rocm-7.2.0.tar.gz")).unwrap();
     assert_ne!(selector("rocm/core/whl"), selector("rocm/core/whl-next"));
@@ -74,7 +75,7 @@ fn a_shelf_can_be_for_the_second_index() {
 fn newer(dir: &Path) -> &'static str {
     let words = ["build", "--artifact-dir", "artifacts", "-o", "newer"];
     let more = ["--platform-tag", "linux_x86_64", "--version", "7.3.0"];
-    crate::program::done(dir, &[&words[..], &more].concat());
+    crate::program::succeed(dir, &[&words[..], &more].concat());
     "newer/dist"
 }
 
@@ -98,7 +99,7 @@ fn shelves_of_both_indexes_are_pruned_together() {
     let output = rockpack(dir.path(), &words);
     assert!(output.status.success(), "{}", text(&output.stderr));
     for shelf in ["rocm/core/whl", "rocm/core/whl-next"] {
-        let names = whole(&root.join("v5").join(shelf), Form::Projects);
+        let names = check_index(&root.join("v5").join(shelf), Form::Projects);
         assert_eq!(names.iter().filter(|name| name.contains("7.2.0")).count(), 0, "{shelf}");
         assert_eq!(names.len(), 8, "{shelf}");
     }
@@ -125,11 +126,11 @@ fn prunes_each_index_separately() {
         days_ago(&dist, &root, form, 40);
         days_ago(&dir.path().join(newer), &root, form, 1);
         let counts = |root: &Path| {
-            let done = pruned(root, &monthly(form)).0;
-            (done.removed, done.kept)
+            let summary = pruned(root, &monthly(form)).0;
+            (summary.removed, summary.kept)
         };
         assert_eq!(counts(&root), (0, 8), "the other index names them");
-        assert_eq!(whole(&root.join("whl"), form).len(), 16);
+        assert_eq!(check_index(&root.join("whl"), form).len(), 16);
         assert_eq!(counts(&root.join("whl")), (8, 0));
         assert_eq!(counts(&root), (8, 0));
         assert!(contents(&root).iter().all(|(key, _)| !key.contains("-7.2.0")));

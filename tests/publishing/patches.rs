@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::index::packages::wheel_of;
-use crate::program::{done, rockpack, stderr, text};
+use crate::program::{rockpack, stderr, succeed, text};
 
 const OLD: &str = "big_part-1.0a1-py3-none-any.whl";
 const NEW: &str = "big_part-1.0a2-py3-none-any.whl";
@@ -37,7 +37,7 @@ fn writes_publishes_and_applies_patches() {
     let place = dir.path();
     let patch = nights(place);
     fs::write(place.join("new/.rockpack-delta-killed"), "half a patch").unwrap();
-    let written = done(place, &["index", "delta", "old", "new"]);
+    let written = succeed(place, &["index", "delta", "old", "new"]);
     let lines: Vec<Vec<&str>> =
         written.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(lines[0], ["package", "from", "size", "patch"]);
@@ -47,7 +47,7 @@ fn writes_publishes_and_applies_patches() {
     let bytes = fs::read(place.join("new").join(&patch)).unwrap();
     assert!(bytes.len() < 1_000, "{}", bytes.len());
     assert_eq!(names(&place.join("new")).len(), 5, "one patch");
-    done(place, &["index", "delta", "old", "new", "--jobs", "1"]);
+    succeed(place, &["index", "delta", "old", "new", "--jobs", "1"]);
     assert_eq!(fs::read(place.join("new").join(&patch)).unwrap(), bytes);
     if workbench::skips::has("zstd", "patches of `rockpack index delta` with the program zstd") {
         let old = format!("--patch-from=old/{OLD}");
@@ -57,11 +57,11 @@ fn writes_publishes_and_applies_patches() {
     }
     for night in ["old", "new"] {
         let publish = ["index", "publish", night, "store"];
-        let published = done(place, &publish);
+        let published = succeed(place, &publish);
         let key = format!("big-part/{patch}");
         let line = |line: &str| line.split_whitespace().eq(["patch", &key]);
         assert_eq!(published.lines().any(line), night == "new", "{published}");
-        assert!(!done(place, &publish).contains("patch "), "the store has it");
+        assert!(!succeed(place, &publish).contains("patch "), "the store has it");
     }
     assert_eq!(fs::read(place.join("store/big-part").join(&patch)).unwrap(), bytes);
     let fetch =
@@ -99,8 +99,8 @@ fn patches_are_not_packages_and_wrong_ones_are_refused() {
     let dir = TempDir::new().unwrap();
     let place = dir.path();
     let patch = nights(place);
-    done(place, &["index", "delta", "old", "new", "-q"]);
-    let verified = done(place, &["wheel", "verify", "new"]);
+    succeed(place, &["index", "delta", "old", "new", "-q"]);
+    let verified = succeed(place, &["wheel", "verify", "new"]);
     assert!(!verified.contains(".patch"), "{verified}");
     let indexed = rockpack(place, &["index", "write", "new"]);
     assert!(text(&indexed.stdout).starts_with("4 files of 4 projects"), "{}", stderr(&indexed));
@@ -148,12 +148,12 @@ fn skipped_nights_are_fetched_as_a_series_of_patches() {
         let text = format!("{code}A = {number}\n");
         wheel_of(&place.join(night(number)), "big-part", &format!("1.0a{number}"), &[], text);
         if number > 1 {
-            done(place, &["index", "delta", &night(number - 1), &night(number)]);
+            succeed(place, &["index", "delta", &night(number - 1), &night(number)]);
         }
-        done(place, &["index", "publish", &night(number), "store"]);
+        succeed(place, &["index", "publish", &night(number), "store"]);
     }
     for copy in ["series", "gap", "damaged", "hostile"] {
-        done(place, &["index", "fetch", "store", "big-part==1.0a1", "-o", copy]);
+        succeed(place, &["index", "fetch", "store", "big-part==1.0a1", "-o", copy]);
     }
     let patch = |number: usize| {
         let names = names(&place.join(night(number)));

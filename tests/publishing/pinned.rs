@@ -1,7 +1,7 @@
 //! Packages fetched from an index by exact version and SHA-256.
 
 use super::*;
-use crate::program::{done, rockpack, stderr, text};
+use crate::program::{rockpack, stderr, succeed, text};
 
 /// Publishes the demo, fetches it from the store, and promotes it.
 #[test]
@@ -9,7 +9,7 @@ fn a_published_set_is_fetched_and_promoted() {
     let dir = TempDir::new().unwrap();
     let built = crate::index::demo("linux_x86_64");
     let (built, place) = (built.to_str().unwrap(), dir.path());
-    done(place, &["index", "publish", built, "store", "--outside", "setuptools"]);
+    succeed(place, &["index", "publish", built, "store", "--outside", "setuptools"]);
     let version = |name: &str| {
         let (project, version) = index::simple::project_of(name)?;
         Some(format!("{project}=={version}"))
@@ -18,13 +18,13 @@ fn a_published_set_is_fetched_and_promoted() {
     let pins: Vec<String> = packages.iter().filter_map(|name| version(name)).collect();
     let pins: Vec<&str> = pins.iter().map(String::as_str).collect();
     let fetch = [&["index", "fetch", "store", "-o", "rc"][..], &pins].concat();
-    let stdout = done(place, &fetch);
+    let stdout = succeed(place, &fetch);
     assert!(stdout.ends_with(&format!("{} files fetched, 0 unchanged\n", pins.len())), "{stdout}");
     for name in packages.iter().filter(|name| version(name).is_some()) {
         assert_eq!(hash(&place.join("rc").join(name)), hash(&Path::new(built).join(name)));
     }
     assert_eq!(names(&place.join("rc")).len(), pins.len());
-    done(place, &["wheel", "promote", "rc", "--to", "7.2.0", "-o", "release"]);
+    succeed(place, &["wheel", "promote", "rc", "--to", "7.2.0", "-o", "release"]);
     let promoted = names(&place.join("release/dist"));
     let promoted = promoted.iter().filter_map(|name| index::simple::project_of(name));
     assert_eq!(promoted.filter(|(_, version)| version.as_str() == "7.2.0").count(), pins.len());
@@ -245,9 +245,9 @@ mod web {
     fn applies_valid_patches_of_a_web_server() {
         let dir = TempDir::new().unwrap();
         let patch = crate::publishing::patches::nights(dir.path());
-        done(dir.path(), &["index", "delta", "old", "new"]);
+        succeed(dir.path(), &["index", "delta", "old", "new"]);
         for night in ["old", "new"] {
-            done(dir.path(), &["index", "publish", night, "store"]);
+            succeed(dir.path(), &["index", "publish", night, "store"]);
         }
         let right = fs::read(dir.path().join("new").join(&patch)).unwrap();
         // A window of 2 GiB, without size, and blocks of 128 KiB without end.

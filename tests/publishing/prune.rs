@@ -60,14 +60,14 @@ fn removes_old_packages_with_their_companions() {
         let before = contents(&root);
         let (dry_run, steps) = pruned(&root, &Retention { dry_run: true, ..monthly(form) });
         assert_eq!(contents(&root), before, "a dry run writes nothing");
-        let (done, done_steps) = pruned(&root, &monthly(form));
+        let (summary, real_steps) = pruned(&root, &monthly(form));
         assert_eq!(
             (dry_run.removed, dry_run.kept, dry_run.pages),
             (4, 0, if form == Form::Flat { 2 } else { 8 })
         );
-        assert_eq!((done, removed(&done_steps)), (dry_run, removed(&steps)));
+        assert_eq!((summary, removed(&real_steps)), (dry_run, removed(&steps)));
         assert_eq!(removed(&steps).len(), 4 + 3 + 1, "with METADATA and a patch");
-        let names = whole(&root, form);
+        let names = check_index(&root, form);
         assert_eq!(names.len(), 4);
         assert!(names.iter().all(|name| name.contains("-2.0")), "{names:?}");
         assert!(contents(&root).iter().all(|(key, _)| !key.contains("-1.0")));
@@ -97,9 +97,9 @@ fn keeps_the_requirements_of_remaining_packages() {
     days_ago(&old, &root, Form::Projects, 100);
     wheel(&new, "a-selector", "2.0", &["b-part==1.0; sys_platform == 'win32'"]);
     days_ago(&new, &root, Form::Projects, 1);
-    let (done, steps) = pruned(&root, &monthly(Form::Projects));
-    assert_eq!((done.removed, done.kept), (3, 5));
-    let names = whole(&root, Form::Projects);
+    let (summary, steps) = pruned(&root, &monthly(Form::Projects));
+    assert_eq!((summary.removed, summary.kept), (3, 5));
+    let names = check_index(&root, Form::Projects);
     let expected = [
         "a_selector-2.0",
         "b_part-1.0",
@@ -137,9 +137,9 @@ fn keeps_packages_that_another_page_names() {
     fs::create_dir(root.join("mirror")).unwrap();
     let link = "<a href='https://host/x/b_part-1.0-py3-none-any.whl#sha256=00'>b</a>";
     fs::write(root.join("mirror/all.html"), link).unwrap();
-    let (done, _) = pruned(&root, &monthly(Form::Projects));
-    assert_eq!((done.removed, done.kept), (3, 1));
-    let old = whole(&root, Form::Projects).into_iter().filter(|name| name.contains("-1.0"));
+    let (summary, _) = pruned(&root, &monthly(Form::Projects));
+    assert_eq!((summary.removed, summary.kept), (3, 1));
+    let old = check_index(&root, Form::Projects).into_iter().filter(|name| name.contains("-1.0"));
     assert_eq!(old.collect::<Vec<_>>(), ["b_part-1.0-py3-none-any.whl"]);
 }
 
@@ -159,7 +159,7 @@ fn reads_the_date_in_versions() {
         "{steps:?}"
     );
     pruned(&root, &by_version);
-    let names = whole(&root, Form::Flat);
+    let names = check_index(&root, Form::Flat);
     assert_eq!(names.len(), 2, "{names:?}");
     assert!(!names.contains("b_part-1.0a20200101-py3-none-any.whl"));
 }
@@ -182,8 +182,8 @@ fn keeps_unnamed_packages_for_a_day() {
     for (page, bytes) in before {
         fs::write(root.join(page), bytes).unwrap();
     }
-    let (done, _) = pruned(&root, &Retention { date: Dated::Version, ..monthly(Form::Flat) });
-    assert_eq!(done.removed, 1);
+    let (summary, _) = pruned(&root, &Retention { date: Dated::Version, ..monthly(Form::Flat) });
+    assert_eq!(summary.removed, 1);
     assert!(root.join("b_part-1.0a20200101-py3-none-any.whl").exists());
 }
 
@@ -269,7 +269,10 @@ fn steps_are_printed() {
     }
     assert!(lines[3].starts_with("1 would be removed, "), "{stdout}");
     assert!(rockpack(dir.path(), &words).status.success());
-    assert_eq!(whole(&root, Form::Projects), ["b_part-2.0-py3-none-any.whl".to_owned()].into());
+    assert_eq!(
+        check_index(&root, Form::Projects),
+        ["b_part-2.0-py3-none-any.whl".to_owned()].into()
+    );
 }
 
 #[test]
@@ -289,7 +292,7 @@ fn at_each_step_the_index_is_whole_and_the_next_run_finishes() {
                 let bucket = Directory::new(&root);
                 let failing = Failing::new(bucket, count, lost);
                 let result = prune(&failing, &monthly(form), &|_| ());
-                let names = whole(&root, form);
+                let names = check_index(&root, form);
                 for version in ["1.0", "2.0"] {
                     let parts =
                         ["b_part", "c_part"].iter().all(|part| contains(&names, part, version));
@@ -314,7 +317,7 @@ fn at_each_step_the_index_is_whole_and_the_next_run_finishes() {
                     }
                 }
                 pruned(&root, &monthly(form));
-                let names = whole(&root, form);
+                let names = check_index(&root, form);
                 assert!(names.len() == 4 && contains(&names, "a_selector", "2.0"), "{names:?}");
                 assert!(contents(&root).iter().all(|(key, _)| !key.contains("-1.0")), "{count}");
                 let names_old = |(key, page): &(String, Vec<u8>)| {
@@ -393,9 +396,9 @@ fn keeps_the_newest_complete_version_of_any_age() {
         let incomplete = Options { incomplete: true, ..options(form) };
         published(&half, &Directory::new(&root), &incomplete);
         let later = SystemTime::now() + Duration::from_hours(24 * 365 * 100);
-        let (done, _) = pruned(&root, &Retention { now: later, ..monthly(form) });
-        assert_eq!((done.removed, done.kept), (4 + 1, 4), "{form:?}");
-        let names = whole(&root, form);
+        let (summary, _) = pruned(&root, &Retention { now: later, ..monthly(form) });
+        assert_eq!((summary.removed, summary.kept), (4 + 1, 4), "{form:?}");
+        let names = check_index(&root, form);
         assert!(names.len() == 4 && names.iter().all(|name| name.contains("-2.0")), "{names:?}");
         let (again, _) = pruned(&root, &Retention { now: later, ..monthly(form) });
         assert_eq!((again.removed, again.kept), (0, 4), "{form:?}");
@@ -414,7 +417,10 @@ fn a_yanked_version_is_not_the_newest_that_stays() {
     }
     days_ago(&dist, &root, Form::Projects, 400);
     pruned(&root, &monthly(Form::Projects));
-    assert_eq!(whole(&root, Form::Projects), ["b_part-2.0-py3-none-any.whl".to_owned()].into());
+    assert_eq!(
+        check_index(&root, Form::Projects),
+        ["b_part-2.0-py3-none-any.whl".to_owned()].into()
+    );
 }
 
 #[test]
@@ -444,7 +450,10 @@ fn more_than_half_of_the_packages_go_only_with_yes() {
     assert_eq!(contents(&root), before);
     let output = rockpack(dir.path(), &[&words[..], &["--yes"]].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));
-    assert_eq!(whole(&root, Form::Projects), ["b_part-3.0-py3-none-any.whl".to_owned()].into());
+    assert_eq!(
+        check_index(&root, Form::Projects),
+        ["b_part-3.0-py3-none-any.whl".to_owned()].into()
+    );
 }
 
 #[test]
@@ -471,9 +480,9 @@ fn a_store_records_its_stream_and_refuses_others() {
         assert!(dry.contains("  rockpack-stream.json\n") && dry.contains("1 page"), "{dry}");
         assert_eq!(contents(&root), before);
         // Also for packages that already exist.
-        let (status, messages, done) = run(&publish, &["--stream", "nightly"]);
+        let (status, messages, summary) = run(&publish, &["--stream", "nightly"]);
         assert_eq!(status, Some(0), "{messages}");
-        assert_eq!(done, dry.replace("would be ", ""));
+        assert_eq!(summary, dry.replace("would be ", ""));
         let recorded = fs::read_to_string(root.join("rockpack-stream.json")).unwrap();
         assert_eq!(recorded, "{\"stream\":\"nightly\"}\n");
         let before = contents(&root);

@@ -25,7 +25,7 @@ fn publishes_each_project_to_its_shelf_with_a_route() {
         assert!(output.status.success(), "{}", text(&output.stderr));
     }
     for (shelf, count) in [("rocm/core/whl-next", 2), ("rocm/pytorch/whl-next", 1)] {
-        assert_eq!(whole(&path_in(shelf), Form::Projects).len(), count);
+        assert_eq!(check_index(&path_in(shelf), Form::Projects).len(), count);
     }
     let html = fs::read_to_string(path_in("rocm/pytorch/whl-next/torch/index.html")).unwrap();
     assert!(html.contains("<a href=\"torch-2.0%2Brocm1.0-py3-none-any.whl#sha256="), "{html}");

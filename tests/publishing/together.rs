@@ -17,7 +17,7 @@ fn concurrent_publications_lose_nothing() {
             let reader = scope.spawn(|| {
                 let mut most = 0;
                 while !ended.load(Ordering::SeqCst) {
-                    let names = whole(&root, form);
+                    let names = check_index(&root, form);
                     assert!(names.len() >= most, "a name vanished");
                     most = names.len();
                 }
@@ -26,13 +26,13 @@ fn concurrent_publications_lose_nothing() {
                 .iter()
                 .map(|set| scope.spawn(|| published(set, &Directory::new(&root), &options(form))))
                 .collect();
-            let done: Vec<_> =
+            let results: Vec<_> =
                 writers.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
             ended.store(true, Ordering::SeqCst);
-            assert!(done.iter().all(Result::is_ok), "all publish");
+            assert!(results.iter().all(Result::is_ok), "all publish");
             reader.join().unwrap();
         });
-        assert_eq!(whole(&root, form).len(), 6 * 4);
+        assert_eq!(check_index(&root, form).len(), 6 * 4);
         // The HTML agrees with the data.
         let pages = match form {
             Form::Flat => vec![root.join("index.html")],
@@ -61,7 +61,7 @@ fn equal_packages_of_concurrent_publications_are_one() {
         threads.into_iter().map(|thread| thread.join().unwrap().0.uploaded).sum()
     });
     assert!((4..=8).contains(&uploaded));
-    assert_eq!(whole(&root, Form::Projects).len(), 4);
+    assert_eq!(check_index(&root, Form::Projects).len(), 4);
 }
 
 #[test]

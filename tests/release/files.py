@@ -13,7 +13,7 @@ from pathlib import Path
 
 import fetch
 from process import run
-from report import NotRun, some
+from report import NotRun, a_few
 
 TOOLS = ("twine", "auditwheel==6.8.2", "uv")
 BESIDE = ("SHA256SUMS", "provenance.intoto.json")
@@ -72,7 +72,7 @@ class Release:
         expected = {path.name for path in (*wheels.values(), *tarballs.values())} | {*sdists, *BESIDE}
         problem = None
         if len(sdists) != 1 or not wheels or set(names) != expected or set(wheels) != set(tarballs):
-            problem = f"it has {some(names, 20)}"
+            problem = f"it has {a_few(names, 20)}"
         if not report.check("there are a wheel and a tarball for each machine, an sdist, and nothing else", problem):
             return None
         return cls(dist, commit, version, wheels, tarballs, dist / sdists[0])
@@ -106,7 +106,7 @@ def provenance(release):
                for path in release.dist.iterdir() if path.name not in BESIDE}
     sources = statement["predicate"]["buildDefinition"]["resolvedDependencies"]
     if subjects != digests:
-        return f"it lists {some(sorted(subjects), 20)}, or of other bytes"
+        return f"it lists {a_few(sorted(subjects), 20)}, or of other bytes"
     expected = [{"name": "source", "digest": {"gitCommit": release.commit}}]
     return None if sources == expected else f"it is made of {sources}"
 
@@ -121,7 +121,7 @@ def sdist(release):
                 "manifest/projects.kdl", "src/main.rs"}
     if commit != release.commit:
         return f"COMMIT says {commit}"
-    return f"there is no {some(sorted(expected - names))}" if expected - names else None
+    return f"there is no {a_few(sorted(expected - names))}" if expected - names else None
 
 
 def audited(report, tools, program, wheel):
@@ -152,10 +152,10 @@ def disagreement(tags_named, is_static, tags_found, text):
     if not match or (is_static and not static):
         return f"auditwheel says: {text}"
     if match[1] not in tags_found:
-        return f"auditwheel finds {match[1]}, rockpack {some(sorted(tags_found))}"
+        return f"auditwheel finds {match[1]}, rockpack {a_few(sorted(tags_found))}"
     # The musl that a program needs is not recorded in it: the two name the newest, and a static program needs none.
     unfit = [tag for tag in tags_named if tag.startswith("manylinux_") and glibc(tag) < glibc(match[1])]
-    return f"{some(unfit)} promises more than {match[1]}" if unfit else None
+    return f"{a_few(unfit)} promises more than {match[1]}" if unfit else None
 
 
 def glibc(tag):
@@ -173,9 +173,9 @@ def tarball(release, machine):
     with zipfile.ZipFile(wheel) as archive:
         program = archive.read(f"rockpack-{release.version}.data/scripts/rockpack")
     if sorted(texts) != sorted(IN_TARBALL):
-        return f"it has {some(sorted(texts), 20)}"
+        return f"it has {a_few(sorted(texts), 20)}"
     if empty := [name for name, text in texts.items() if not text]:
-        return f"empty: {some(empty)}"
+        return f"empty: {a_few(empty)}"
     if texts["rockpack"] != program or members["rockpack"].mode != 0o755:
         return "it has another one, or one that is not executable"
     if place := PLACES.search(program):

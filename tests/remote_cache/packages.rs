@@ -75,8 +75,8 @@ impl Demo {
         fs::write(dir.path().join("static"), exec_stub(machine, "program").unwrap()).unwrap();
         declare(dir.path(), REMOTES);
         let demo = Self { dir };
-        demo.done(&["artifact", "pack", "artifacts", "-o", "archives"]);
-        demo.done(&["artifact", "scan", "--artifact-dir", "archives", "-o", "catalog.json.zst"]);
+        demo.succeed(&["artifact", "pack", "artifacts", "-o", "archives"]);
+        demo.succeed(&["artifact", "scan", "--artifact-dir", "archives", "-o", "catalog.json.zst"]);
         // Files with the same names, sizes and checksums, but without their bytes.
         fs::create_dir(demo.path("hollow")).unwrap();
         for (name, path) in demo.archives() {
@@ -95,7 +95,7 @@ impl Demo {
         self.dir.path().join(name)
     }
 
-    fn done(&self, args: &[&str]) {
+    fn succeed(&self, args: &[&str]) {
         let output = crate::program::rockpack(self.dir.path(), args);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
@@ -115,7 +115,7 @@ impl Demo {
         }
         files.sort_by(|a, b| a.name.cmp(&b.name));
         let directory = api::Directory { files, ..api::Directory::default() };
-        named(&server.keep(directory.encode_to_vec()))
+        blob_name(&server.keep(directory.encode_to_vec()))
     }
 
     fn command(&self, dest: &str, args: &[&str]) -> Command {
@@ -165,7 +165,7 @@ fn printed(output: &Output) -> String {
     text.replace("\n  │ ", " ")
 }
 
-fn named(digest: &api::Digest) -> String {
+fn blob_name(digest: &api::Digest) -> String {
     format!("{}/{}", digest.hash, digest.size_bytes)
 }
 
@@ -190,7 +190,7 @@ fn a_farm_builds_packages_of_archives_that_are_not_read_here() {
     assert_eq!(results, local, "{messages}");
     let (executed, _) = server.executed();
     assert!(executed > 2 && built(&messages) == executed && warnings(&messages) == 0, "{messages}");
-    demo.done(&["wheel", "verify", "farmed"]);
+    demo.succeed(&["wheel", "verify", "farmed"]);
     // An action contains nothing of this machine: another machine gets the built package.
     let (again, messages) =
         demo.build_with(&server, "elsewhere/again", &[&args[..], &["-j", "1"]].concat());
@@ -217,8 +217,8 @@ fn a_farm_builds_packages_of_a_directory_of_its_storage() {
         demo.build_with(&server, "archives-of-it", &["--artifacts-digest", &archives]);
     assert_eq!((results, warnings(&messages)), (local, 0), "{messages}");
     // Also with artifacts as directories.
-    demo.done(&["artifact", "scan", "--artifact-dir", "artifacts", "-o", "catalog.json.zst"]);
-    let root = named(&directory(&server, &demo.path("artifacts")));
+    demo.succeed(&["artifact", "scan", "--artifact-dir", "artifacts", "-o", "catalog.json.zst"]);
+    let root = blob_name(&directory(&server, &demo.path("artifacts")));
     let (results, messages) =
         demo.build_with(&server, "directories", &["--artifacts-digest", &root]);
     assert!(built(&messages) > 2 && warnings(&messages) == 0, "{messages}");
@@ -507,11 +507,11 @@ fn lock_files_count_for_archives_that_are_not_read_here() {
         let digit = if lock[start..].starts_with('0') { "1" } else { "0" };
         let changed = format!("{}{digit}{}", &lock[..start], &lock[start + 1..]);
         fs::write(demo.path(&file), changed).unwrap();
-        let before = server.asked();
+        let before = server.request_count();
         let dest = format!("{dest}-other");
         let output = demo.farm(&server, &dest, &args).output().unwrap();
         assert_eq!(
-            (output.status.code(), server.asked()),
+            (output.status.code(), server.request_count()),
             (Some(1), before),
             "{}",
             self::printed(&output)
@@ -543,7 +543,7 @@ fn a_stopped_build_cancels_the_orders_of_the_farm() {
     let mut child = demo.farm(&server, "stopped", &args);
     let child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let until = Instant::now() + Duration::from_mins(1);
-    let asked = || server.asked() >= 2;
+    let asked = || server.request_count() >= 2;
     while !asked() && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(20));
     }

@@ -180,7 +180,7 @@ impl Server {
         self.shared.state.lock().unwrap().entries.len()
     }
 
-    pub fn asked(&self) -> usize {
+    pub fn request_count(&self) -> usize {
         self.shared.state.lock().unwrap().asked
     }
 
@@ -520,7 +520,7 @@ impl api::content_addressable_storage_server::ContentAddressableStorage for Shar
 type Answers<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
 /// Parses hash and size of `…blobs/HASH/SIZE`.
-fn named(name: &str) -> (String, usize) {
+fn parse_name(name: &str) -> (String, usize) {
     let mut parts = name.rsplit('/');
     let size = parts.next().unwrap().parse().unwrap();
     (parts.next().unwrap().to_owned(), size)
@@ -540,7 +540,7 @@ impl bytes::byte_stream_server::ByteStream for Shared {
             let data = || Ok(bytes::ReadResponse { data: vec![7; 64 << 10] });
             return Ok(Response::new(Box::pin(stream::repeat_with(data))));
         }
-        let blob = self.blob(&named(&request.resource_name).0, fault)?;
+        let blob = self.blob(&parse_name(&request.resource_name).0, fault)?;
         let from = usize::try_from(request.read_offset).unwrap();
         if fault == Some(Fault::Drips) {
             let rest = blob.into_iter().skip(from).map(|byte| vec![byte]);
@@ -572,7 +572,7 @@ impl bytes::byte_stream_server::ByteStream for Shared {
             assert_eq!(usize::try_from(message.write_offset).unwrap(), data.len());
             data.extend(message.data);
         }
-        let (hash, size) = named(&name);
+        let (hash, size) = parse_name(&name);
         let taken = if fault == Some(Fault::ShortWrites) { size / 2 } else { size };
         if taken == size {
             assert_eq!(hash, Sha256::of(&data).to_string());

@@ -63,7 +63,7 @@ class Devel(unittest.TestCase):
     def tree_rows(self) -> list[str]:
         return [path for path in self.recorded() if path.startswith(TREE)]
 
-    def same(self, name: str, other: str) -> bool:
+    def is_same(self, name: str, other: str) -> bool:
         return os.path.samefile(self.root / name, self.site / other)
 
     # ------------------------------------------------------------------------- the tree
@@ -80,12 +80,12 @@ class Devel(unittest.TestCase):
 
     def test_links_become_hard_links_but_for_directories_and_kept_ones(self) -> None:
         self.init()
-        self.assertTrue(self.same("bin/hipcc", "_rocm_sdk_core/bin/hipcc"))
+        self.assertTrue(self.is_same("bin/hipcc", "_rocm_sdk_core/bin/hipcc"))
         self.assertFalse((self.root / "bin/hipcc").is_symlink())
         for name in ("libhiprtc.so", "libhiprtc.so.7"):
-            self.assertTrue(self.same(f"lib/{name}", "_rocm_sdk_core/lib/libhiprtc.so.7"))
+            self.assertTrue(self.is_same(f"lib/{name}", "_rocm_sdk_core/lib/libhiprtc.so.7"))
             self.assertFalse((self.root / "lib" / name).is_symlink())
-        self.assertTrue(self.same("lib64-file", f"{TREE}/lib/cmake/hip/hip-config.cmake"))
+        self.assertTrue(self.is_same("lib64-file", f"{TREE}/lib/cmake/hip/hip-config.cmake"))
         self.assertEqual(
             os.readlink(self.root / "bin/amdclang"), "../../_rocm_sdk_core/bin/amdclang"
         )
@@ -149,8 +149,8 @@ class Devel(unittest.TestCase):
         spelled = {name.replace("/lib/", "/lib64/", 1) for name in lib}
         self.assertEqual(files, EXPECTED - {f"{TREE}/lib64"} | spelled)
         self.assertEqual([name for name in files if (self.site / name).is_symlink()], [])
-        self.assertTrue(self.same("lib64/libhiprtc.so", "_rocm_sdk_core/lib/libhiprtc.so.7"))
-        self.assertTrue(self.same("bin/amdclang", "_rocm_sdk_core/bin/amdclang"))
+        self.assertTrue(self.is_same("lib64/libhiprtc.so", "_rocm_sdk_core/lib/libhiprtc.so.7"))
+        self.assertTrue(self.is_same("bin/amdclang", "_rocm_sdk_core/bin/amdclang"))
         self.assertEqual(sorted(self.tree_rows()), sorted(files))
         self.layout.check_hashes("rocm-sdk-devel")
 
@@ -433,7 +433,7 @@ class Devel(unittest.TestCase):
         self.assertIn(f"{TREE}/lib/libhipblas.so", rows)
         self.init("--no-symlinks")
         self.assertFalse((self.root / "lib/libhiprtc.so").is_symlink())
-        self.assertTrue(self.same("lib/libhiprtc.so", "_rocm_sdk_core/lib/libhiprtc.so.7"))
+        self.assertTrue(self.is_same("lib/libhiprtc.so", "_rocm_sdk_core/lib/libhiprtc.so.7"))
         self.layout.check_hashes("rocm-sdk-devel")
         self.assertNotIn(f"{TREE}/lib/libhipblas.so", self.recorded("rocm-sdk-libraries"))
 
@@ -468,7 +468,7 @@ class Devel(unittest.TestCase):
         for isa in ("gfx942", "gfx1100"):
             self.layout.install(support.device(isa))
             self.init()
-            self.assertTrue(self.same(f"lib/db/{isa}.dat", f"_rocm_sdk_libraries/lib/db/{isa}.dat"))
+            self.assertTrue(self.is_same(f"lib/db/{isa}.dat", f"_rocm_sdk_libraries/lib/db/{isa}.dat"))
             rows = [p for p in self.recorded(f"rocm-sdk-device-{isa}") if p.startswith(TREE)]
             self.assertEqual(rows, [f"{TREE}/.device-{isa}", f"{TREE}/lib/db/{isa}.dat"])
             self.layout.check_hashes(f"rocm-sdk-device-{isa}")

@@ -43,7 +43,7 @@ class Dlls(unittest.TestCase):
         code = "".join(f"__declspec(dllexport) int {name}(void) {{ return 1; }}\n" for name in functions)
         return self.make(path, code, "-shared")
 
-    def lacks(self, path: Path) -> list[list[str]]:
+    def missing_dlls(self, path: Path) -> list[list[str]]:
         result = self.layout.run("-c", LACKS, str(self.opened), str(self.system), str(path))
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         lacks: list[list[str]] = json.loads(result.stdout)
@@ -53,15 +53,15 @@ class Dlls(unittest.TestCase):
         other = self.library(self.opened / "other.dll", "one", "two")
         code = "int one(void), two(void); int main(void) { return one() + two(); }"
         user = self.make(self.lib / "user.exe", code, str(other))
-        self.assertEqual(self.lacks(user), [])
+        self.assertEqual(self.missing_dlls(user), [])
         self.library(other, "one")
-        self.assertEqual(self.lacks(user), [["other.dll", "is missing", "two"]])
+        self.assertEqual(self.missing_dlls(user), [["other.dll", "is missing", "two"]])
         other.rename(self.opened / "OTHER.DLL")
-        self.assertEqual(len(self.lacks(user)), 1)
+        self.assertEqual(len(self.missing_dlls(user)), 1)
         (self.opened / "OTHER.DLL").unlink()
-        self.assertEqual(self.lacks(user), [["other.dll", "is missing"]])
+        self.assertEqual(self.missing_dlls(user), [["other.dll", "is missing"]])
         self.library(self.lib / "other.dll", "one", "two")
-        self.assertEqual(self.lacks(user), [])
+        self.assertEqual(self.missing_dlls(user), [])
 
     def test_another_processor_and_damage(self) -> None:
         other = self.library(self.opened / "other.dll", "one")
@@ -72,7 +72,7 @@ class Dlls(unittest.TestCase):
         data[at : at + 2] = (0xAA64).to_bytes(2, "little")
         other.write_bytes(data)
         expected = [["other.dll", "is for another kind of processor"]]
-        self.assertEqual(self.lacks(user), expected)
+        self.assertEqual(self.missing_dlls(user), expected)
         user.write_bytes(user.read_bytes()[:1000])
         result = self.layout.run("-c", LACKS, str(self.opened), str(self.system), str(user))
         self.assertIn("PeError", result.stderr)

@@ -43,7 +43,7 @@ class Case(unittest.TestCase):
         directory = self.layout.top / "-".join(map(str, versions))
         return support.kfd_nodes(directory, 0, *versions)
 
-    def in_order(self, **variables: str) -> None:
+    def assert_no_findings(self, **variables: str) -> None:
         self.assertEqual(self.findings(0, **variables), {})
 
 
@@ -65,7 +65,7 @@ class Report(Case):
         self.layout.sdk("init", "--quiet")
         output = self.layout.sdk("doctor", ROCM_SDK_KFD_NODES=nodes).stdout
         self.assertRegex(output, r"\ndevel     expanded, \d+ files\n")
-        self.in_order(ROCM_SDK_KFD_NODES=nodes)
+        self.assert_no_findings(ROCM_SDK_KFD_NODES=nodes)
 
     def test_the_fields_of_the_json(self) -> None:
         self.layout.install(support.device("gfx942"))
@@ -213,7 +213,7 @@ class Packages(Case):
         subject, _, remedy = self.findings(0, **self.gfx942)["leftover-directory"]
         self.assertEqual(subject, "_rocm_sdk_core_nightly, _rocm_sdk_libraries_gfx94X_dcgpu")
         subprocess.run(remedy, shell=True, check=True)
-        self.in_order(**self.gfx942)
+        self.assert_no_findings(**self.gfx942)
 
     def test_missing_and_changed_files(self) -> None:
         (self.site / "_rocm_sdk_core/bin/amdclang").unlink()
@@ -273,7 +273,7 @@ class Gpus(Case):
     def test_both_gpus_with_their_packages(self) -> None:
         for isa in ("gfx942", "gfx1100"):
             self.layout.install(support.device(isa))
-        self.in_order(ROCM_SDK_KFD_NODES=self.nodes(110000, 90402))
+        self.assert_no_findings(ROCM_SDK_KFD_NODES=self.nodes(110000, 90402))
 
     def test_a_gpu_that_the_distribution_does_not_know(self) -> None:
         findings = self.findings(1, ROCM_SDK_KFD_NODES=self.nodes(90006))
@@ -293,7 +293,7 @@ class Gpus(Case):
         )
         self.assertIn("none found", self.layout.sdk("doctor").stdout)
         self.layout.install(support.device("gfx1100"))
-        self.in_order()
+        self.assert_no_findings()
 
     def test_offload_arch_is_asked_and_named(self) -> None:
         report = self.report(1)
@@ -312,7 +312,7 @@ class Gpus(Case):
     def test_without_libraries_no_device_is_missed(self) -> None:
         layout = support.Layout(self, support.core())
         self.layout, self.site = layout, layout.site
-        self.in_order(ROCM_SDK_KFD_NODES=self.nodes(90402))
+        self.assert_no_findings(ROCM_SDK_KFD_NODES=self.nodes(90402))
 
 
 if __name__ == "__main__":

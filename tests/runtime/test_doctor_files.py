@@ -30,7 +30,7 @@ class Devel(Case):
         findings = self.findings(status, **self.gfx942)
         self.assertEqual([(k, v[2]) for k, v in findings.items()], [(code, INIT)])
         self.assertEqual(self.layout.sdk("init", "--quiet").returncode, 0)
-        self.in_order(**self.gfx942)
+        self.assert_no_findings(**self.gfx942)
 
     def test_an_incomplete_tree(self) -> None:
         (self.tree / ".rocm-sdk.json").unlink()
@@ -71,7 +71,7 @@ class Devel(Case):
         findings = self.findings(0, **self.gfx942)
         self.assertEqual(findings["devel-incomplete"][2], INIT)
         self.layout.sdk("init", "--quiet")
-        self.in_order(**self.gfx942)
+        self.assert_no_findings(**self.gfx942)
 
     def test_links_that_lead_to_nothing(self) -> None:
         (self.site / "_rocm_sdk_core/bin/amdclang").unlink()
@@ -103,7 +103,7 @@ class Libraries(Case):
         compiled.library(self.libraries / "libsolver.so.1", needs=(blas,))
 
     def test_all_is_found(self) -> None:
-        self.in_order(**self.gfx942)
+        self.assert_no_findings(**self.gfx942)
 
     def test_a_library_of_a_missing_package(self) -> None:
         (self.core / "libamdhip64.so.7").unlink()
@@ -140,7 +140,7 @@ class Libraries(Case):
         provider = compiled.library(self.libraries / "libx.so.1", versions="X_2.0 { global: *; };")
         code = "int libx(void); int user(void) { return libx(); }"
         compiled.library(self.libraries / "libuser.so.1", code=code, needs=(provider,))
-        self.in_order(**self.gfx942)
+        self.assert_no_findings(**self.gfx942)
         compiled.library(provider, versions="X_1.9 { global: *; };")
         subject, message, remedy = self.findings(1, **self.gfx942)["library-too-old"]
         self.assertEqual(subject, "libx.so.1")
@@ -173,7 +173,7 @@ class Libraries(Case):
         missing_library = compiled.library(self.layout.top / "libpython9.so")
         tag = f"x.{sys.implementation.cache_tag}-{os.uname().machine}-linux-gnu.so"
         compiled.library(Path(self.core, tag), needs=(missing_library,))
-        self.in_order(**self.gfx942)
+        self.assert_no_findings(**self.gfx942)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "harness"))
 from cyclonedx.schema import SchemaVersion  # noqa: E402
 from cyclonedx.validation.json import JsonStrictValidator  # noqa: E402
 from packaging.licenses import canonicalize_license_expression  # noqa: E402
-from report import Report, some  # noqa: E402
+from report import Report, a_few  # noqa: E402
 
 PREFIX = "rockpack:"
 
@@ -74,7 +74,7 @@ def unlisted(wheel, bill):
     if len(paths) != len(set(paths)):
         return "a file is listed twice"
     odd = wheel.binaries ^ set(paths)
-    return some(sorted(odd)) if odd else None
+    return a_few(sorted(odd)) if odd else None
 
 
 def wrong_hashes(wheel, bill):
@@ -104,7 +104,7 @@ def wrong_components(bill):
     for dependency in bill["dependencies"]:
         lost = set(dependency["dependsOn"]) - references
         if lost:
-            return f"{dependency['ref']} depends on {some(sorted(lost))}, which is absent"
+            return f"{dependency['ref']} depends on {a_few(sorted(lost))}, which is absent"
     return None
 
 
@@ -119,8 +119,8 @@ def wrong_licenses(wheel, bill):
     texts = {name for name in wheel.texts if name.startswith(f"{wheel.info}/licenses/")}
     references = {r["url"] for c in bill["components"] for r in c.get("externalReferences", []) if r["type"] == "license"}
     if listed != texts or not texts:
-        return f"METADATA and the licence texts of the wheel differ: {some(sorted(listed ^ texts))}"
-    return some(sorted(references - texts)) or None
+        return f"METADATA and the licence texts of the wheel differ: {a_few(sorted(listed ^ texts))}"
+    return a_few(sorted(references - texts)) or None
 
 
 def wrong_record(wheel):
@@ -158,7 +158,7 @@ def wrong_statement(dist, statement):
     made_of = [dependency["name"] for dependency in definition["resolvedDependencies"]]
     made_of = [name.removeprefix("<built in>/") for name in made_of]
     made_of = [name for name in made_of if not name.startswith("manifest/")]
-    return None if made_of[:3] == ["packages.kdl", "families.kdl", "artifacts"] and len(made_of) > 3 else some(made_of)
+    return None if made_of[:3] == ["packages.kdl", "families.kdl", "artifacts"] and len(made_of) > 3 else a_few(made_of)
 
 
 def main():

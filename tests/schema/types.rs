@@ -65,7 +65,7 @@ fn generator() -> SchemaGenerator {
 /// Returns the schema of `T` in the published form, named `id`.
 fn schema_of<T: JsonSchema>(id: &str) -> Value {
     let mut schema = generator().into_root_schema_for::<T>().to_value();
-    settle(&mut schema, false);
+    publish_schema(&mut schema, false);
     schema["$id"] = id.into();
     for (name, definition) in
         schema.get_mut("$defs").and_then(Value::as_object_mut).into_iter().flatten()
@@ -79,7 +79,7 @@ fn schema_of<T: JsonSchema>(id: &str) -> Value {
 /// closed: other properties are invalid.
 ///
 /// `part` marks one of several alternatives for an object that the schema above closes.
-fn settle(schema: &mut Value, part: bool) {
+fn publish_schema(schema: &mut Value, part: bool) {
     unlink_description(schema);
     let Value::Object(map) = schema else { return };
     // Validators do not know Rust's number formats; `minimum` has the same effect.
@@ -93,26 +93,26 @@ fn settle(schema: &mut Value, part: bool) {
         };
         map.insert(keyword.to_owned(), false.into());
     }
-    settle_properties(map);
+    publish_properties(map);
     for (keyword, value) in map.iter_mut() {
         match (keyword.as_str(), value) {
             ("$defs", Value::Object(definitions)) => {
                 for schema in definitions.values_mut() {
-                    settle(schema, false);
+                    publish_schema(schema, false);
                 }
             }
             ("oneOf" | "anyOf" | "prefixItems", Value::Array(cases)) => {
                 for case in cases {
-                    settle(case, above);
+                    publish_schema(case, above);
                 }
             }
-            ("items" | "additionalProperties", schema) => settle(schema, false),
+            ("items" | "additionalProperties", schema) => publish_schema(schema, false),
             _ => {}
         }
     }
 }
 
-fn settle_properties(schema: &mut Map<String, Value>) {
+fn publish_properties(schema: &mut Map<String, Value>) {
     let required = schema.get("required").cloned().unwrap_or_default();
     let optional = |name: &str| {
         required.as_array().is_none_or(|names| names.iter().all(|known| known != name))
@@ -124,7 +124,7 @@ fn settle_properties(schema: &mut Map<String, Value>) {
         if optional(name) {
             drop_null(property);
         }
-        settle(property, false);
+        publish_schema(property, false);
         give_title(property, name);
         // A case of an enum is not a field: its description belongs to the object.
         let description = match property.get("const") {

@@ -8,7 +8,7 @@ use workbench::fat_dll::{Dll, OPTIONAL, memory, places};
 
 use super::fat::{archived, bundles, value};
 use super::test_wheel::{TestWheel, members};
-use super::{METADATA, PACKAGES, done, manifest, rockpack, stderr};
+use super::{METADATA, PACKAGES, manifest, rockpack, stderr, succeed};
 
 const INPUT: &str = "in/frame-2.1+ex7-cp312-cp312-win_amd64.whl";
 const MEMBER: &str = "frame/lib/fat.dll";
@@ -43,8 +43,8 @@ fn code_moves_into_archives_named_by_the_dll() {
     let dir = place();
     let dir = dir.path();
     frame(&Dll::of_two_units()).write(&dir.join("in"));
-    let planned = done(dir, &[&COMMAND[..], &["--dry-run"]].concat());
-    let shown = done(dir, &[&COMMAND[..], &["-o", "out"]].concat());
+    let planned = succeed(dir, &[&COMMAND[..], &["--dry-run"]].concat());
+    let shown = succeed(dir, &[&COMMAND[..], &["-o", "out"]].concat());
     assert!(shown.starts_with(planned.rsplit_once("\n5 wheels").unwrap().0), "{shown}");
     for line in [
         "    frame/.kpack/frame_gpu90.kpack: 3 code objects, 4.50 kB\n",
@@ -114,7 +114,7 @@ fn host_lines_and_other_criteria_keep_dlls_whole() {
         fs::write(dir.join("packages.kdl"), text).unwrap();
         let dll = Dll::of_two_units();
         frame(&dll).write(&dir.join("in"));
-        done(dir, &[&COMMAND[..], &["-o", "out", "--allow", "import-leads-nowhere"]].concat());
+        succeed(dir, &[&COMMAND[..], &["-o", "out", "--allow", "import-leads-nowhere"]].concat());
         assert!(members(&output(dir, "frame"))[MEMBER] == dll.bytes());
     }
 }

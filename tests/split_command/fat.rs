@@ -13,7 +13,7 @@ use workbench::fat_library::{Library, OF_MARKER, RUNTIME};
 use workbench::memory::Memory;
 
 use super::test_wheel::{TestWheel, members, raw};
-use super::{INPUT, METADATA, PACKAGES, done, output, place, rockpack, split, stderr};
+use super::{INPUT, METADATA, PACKAGES, output, place, rockpack, split, stderr, succeed};
 
 const RUNTIMES: &str = r#"
     runtime "librun.so.7" "librun-blas.so.2" requires-dist="ex-core>=6.5"
@@ -161,7 +161,8 @@ fn code_moves_into_archives_named_by_the_library() {
             40..48 | 60..62 | 64..232 => true,
             _ => (0x300..0x348).contains(&at) && (at - 0x300) % 24 >= 16,
         };
-        let same = before.at(addresses.clone()).into_iter().zip(after.at(addresses.clone()));
+        let same =
+            before.bytes_at(addresses.clone()).into_iter().zip(after.bytes_at(addresses.clone()));
         let differs = addresses.zip(same).find(|(at, (old, new))| old != new && !changed(*at));
         assert_eq!(differs, None);
     }
@@ -179,12 +180,12 @@ fn plans_match_the_output_and_threads_change_no_byte() {
     let dir = bundles();
     let dir = dir.path();
     frame(&Library::of_two_units().bytes()).write(&dir.join("in"));
-    let shown = done(dir, &["wheel", "split", INPUT, "--version", "7.0", "--dry-run"]);
+    let shown = succeed(dir, &["wheel", "split", INPUT, "--version", "7.0", "--dry-run"]);
     assert!(!dir.join("out").exists());
     let listed = shown.rsplit_once("\n5 wheels").unwrap().0;
     assert!(split(dir, &["-j", "1"]).starts_with(listed), "{shown}");
     let sums = fs::read_to_string(dir.join("out/dist/SHA256SUMS")).unwrap();
-    done(dir, &["wheel", "split", INPUT, "--version", "7.0", "-o", "again", "-j", "4"]);
+    succeed(dir, &["wheel", "split", INPUT, "--version", "7.0", "-o", "again", "-j", "4"]);
     assert_eq!(fs::read_to_string(dir.join("again/dist/SHA256SUMS")).unwrap(), sums);
 }
 

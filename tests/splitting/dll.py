@@ -29,7 +29,7 @@ class Dll:
             name, size, address, in_file, place = struct.unpack_from("<8s4I", content, at)
             self.sections[name.rstrip(b"\0").decode()] = (address, size, place, in_file)
 
-    def at(self, address, size):
+    def memory_at(self, address, size):
         """Return bytes of the memory."""
         for start, in_memory, place, in_file in self.sections.values():
             if start <= address < start + in_memory:
@@ -40,7 +40,7 @@ class Dll:
     def filled(self):
         """Yield the addresses of words that the loader changes by the distance from the preferred base."""
         address, size = self.directories[5]
-        table, at = self.at(address, size) if size else b"", 0
+        table, at = self.memory_at(address, size) if size else b"", 0
         while at < size:
             page, length = struct.unpack_from("<II", table, at)
             for (entry,) in struct.iter_unpack("<H", table[at + 8 : at + length]):
@@ -54,7 +54,7 @@ class Dll:
         filled = set(self.filled())
         for record in range(address, address + size, RECORD):
             assert record + 8 in filled or not self.moves, "a pointer without a base relocation"
-            yield record, struct.unpack("<Q", self.at(record + 8, 8))[0] - self.base
+            yield record, struct.unpack("<Q", self.memory_at(record + 8, 8))[0] - self.base
 
     def bundle(self, address):
         """Yield the targets of a bundle, with their code."""
@@ -64,7 +64,7 @@ class Dll:
     def marker(self):
         """Return the address of the marker, and its bytes."""
         address, size, _, _ = self.sections[".kpackrf"]
-        return address, self.at(address, size)
+        return address, self.memory_at(address, size)
 
     def differences(self, new):
         """Yield differences in memory outside of records and of offsets in the debug directory, which a split changes."""
@@ -81,7 +81,7 @@ def differences(old, new):
         if new.sections[name][:2] != (address, in_memory):
             yield f"{name} is elsewhere"
         elif name not in (".hip_fat", ".hipFatB"):
-            before, after = bytearray(old.at(address, in_memory)), bytearray(new.at(address, in_memory))
+            before, after = bytearray(old.memory_at(address, in_memory)), bytearray(new.memory_at(address, in_memory))
             for entry in range(debug, debug + size, 28):
                 if address <= entry < address + in_memory:
                     for memory in (before, after):

@@ -17,7 +17,7 @@ from bundles import bundle_of
 from dll import Dll
 from fetch import fetcher, machine
 from process import run
-from report import NotRun, some
+from report import NotRun, a_few
 
 HERE = Path(__file__).resolve().parent
 NAME, VERSION = "torch", "2.0+made"
@@ -45,7 +45,7 @@ class Library:
         for _, _, offset, address, _, size, _, _ in self.loads:
             yield address, self.content[offset : offset + size]
 
-    def at(self, address, size):
+    def memory_at(self, address, size):
         """Return bytes of the memory."""
         for _, _, offset, start, _, in_file, in_memory, _ in self.loads:
             if start <= address < start + in_memory:
@@ -182,7 +182,7 @@ def compare(report, name, old, new, archives):
         place, content = after.marker()
         marker = msgpack.unpackb(content)
         expected = struct.pack("<IIQ", HIPK, 1, number)
-        fields = after.at(record, 24)
+        fields = after.memory_at(record, 24)
         if now[record] != place or fields[:8] + fields[16:] != expected:
             errors.append(f"the record at {record:#x}")
         for target, code in library.bundle(bundle):
@@ -191,8 +191,8 @@ def compare(report, name, old, new, archives):
             path = (Path("/torch/lib") / path.replace("@GFXARCH@", target.split(":")[0])).resolve().as_posix()
             if archives.get(path, {}).get((f"{marker['kernel_name']}#{number}", target)) != code:
                 errors.append(f"{target} of bundle {number} in {path}")
-    report.check(f"{name}: each of {objects} code objects is where a record leads to", some(errors))
-    report.check(f"{name}: nothing else in memory differs", some(library.differences(after)))
+    report.check(f"{name}: each of {objects} code objects is where a record leads to", a_few(errors))
+    report.check(f"{name}: nothing else in memory differs", a_few(library.differences(after)))
     report.check(f"{name}: the bundles have no bytes", not after.is_empty() and "they have some")
     report.note(f"{name}: {len(old) / 1e6:.2f} MB became {len(new) / 1e6:.2f} MB")
 
@@ -204,7 +204,7 @@ def differences(old, new):
         free.append((old.sections[section][3], old.sections[section][3] + old.sections[section][5]))
     place, size = old.sections[".rela.dyn"][3], old.sections[".rela.dyn"][5]
     targets = {bundle for _, bundle in old.records()}
-    relocations = old.at(place, size)
+    relocations = old.memory_at(place, size)
     for at in range(0, size, 24):
         if struct.unpack_from("<q", relocations, at + 16)[0] in targets:
             free.append((place + at + 16, place + at + 24))
@@ -217,11 +217,11 @@ def differences(old, new):
         at, ends = start, start + len(content)
         for begin, end in sorted(free):
             begin, end = max(begin, at), max(end, at)
-            if at < min(begin, ends) and content[at - start : min(begin, ends) - start] != new.at(at, min(begin, ends) - at):
+            if at < min(begin, ends) and content[at - start : min(begin, ends) - start] != new.memory_at(at, min(begin, ends) - at):
                 yield f"between {at:#x} and {min(begin, ends):#x}"
             at = min(max(at, end), ends)
-        if at < ends and content[at - start :] != new.at(at, ends - at):
+        if at < ends and content[at - start :] != new.memory_at(at, ends - at):
             yield f"between {at:#x} and {ends:#x}"
     for name, (start, length) in moved.items():
-        if name not in (".dynsym", ".hip_fatbin") and old.at(start, length) != new.at(new.sections[name][3], length):
+        if name not in (".dynsym", ".hip_fatbin") and old.memory_at(start, length) != new.memory_at(new.sections[name][3], length):
             yield name

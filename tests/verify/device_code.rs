@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::wheel::wheel;
 use super::zip::Member;
-use super::{codes, found, made, rockpack, text};
+use super::{codes, make_dist, rockpack, text, verify_json};
 
 const PACKAGES: &str = r#"common {
     author "A"
@@ -82,14 +82,14 @@ fn kpack(target: &str) -> Vec<u8> {
 }
 
 /// Returns the findings about device code in a wheel with this member: severity, text, detail.
-fn told(name: &str, path: &str, bytes: &[u8], lines: &str) -> (i32, Vec<String>) {
+fn code_findings(name: &str, path: &str, bytes: &[u8], lines: &str) -> (i32, Vec<String>) {
     let (dir, _) = dist(name, &[(path, bytes)], lines);
-    let (status, found) = found(dir.path());
+    let (status, found) = verify_json(dir.path());
     (status, findings(&found))
 }
 
 fn dist(name: &str, members: &[(&str, &[u8])], lines: &str) -> (TempDir, String) {
-    let dir = made(&format!("{PACKAGES}{lines}"), &|dir| {
+    let dir = make_dist(&format!("{PACKAGES}{lines}"), &|dir| {
         let mut wheel = wheel(name, "any");
         for (path, bytes) in members {
             wheel.add(Member::new(&format!("_{name}/{path}"), *bytes));
@@ -128,18 +128,18 @@ fn finds_device_code_inside_files_of_a_wheel_for_all_isas() {
         (".kpack/x.kpack", kpack("gfx90a:xnack+"), "gfx90a:xnack+"),
         ("share/gfx906.kdb", b"SQLite -mcpu=gfx906:sramecc+ 'x'".to_vec(), "gfx906"),
     ] {
-        let (status, told) = told("demo", path, &bytes, "");
-        assert_eq!((status, told), (1, vec![format!("{inside}{expected}")]), "{path}");
+        let (status, findings) = code_findings("demo", path, &bytes, "");
+        assert_eq!((status, findings), (1, vec![format!("{inside}{expected}")]), "{path}");
     }
     // A text may contain ISA names unless its file name has one.
-    assert_eq!(told("demo", "doc.txt", b"for gfx906 and gfx942", ""), (0, vec![]));
+    assert_eq!(code_findings("demo", "doc.txt", b"for gfx906 and gfx942", ""), (0, vec![]));
 }
 
 #[test]
 fn a_name_alone_is_doubtful() {
     let warning = "warning: name of an ISA in a package for all ISAs: gfx942";
     assert_eq!(
-        told("demo", "share/db/gfx942130.db.txt", b"1x1", ""),
+        code_findings("demo", "share/db/gfx942130.db.txt", b"1x1", ""),
         (0, vec![warning.to_owned()])
     );
 }
@@ -153,7 +153,7 @@ fn a_wheel_for_an_isa_has_its_code_alone() {
         ("share/gfx1250-strict256.db.txt", b"gfx1250 gfx1250-strict".to_vec()),
         ("lib/gfx12-5/x", b"all of the level".to_vec()),
     ] {
-        assert_eq!(told("demo_gfx1250", path, &bytes, ""), (0, vec![]), "{path}");
+        assert_eq!(code_findings("demo_gfx1250", path, &bytes, ""), (0, vec![]), "{path}");
     }
     let inside = "error: device code for another ISA than the package: ";
     for (path, bytes, expected) in [
@@ -162,11 +162,14 @@ fn a_wheel_for_an_isa_has_its_code_alone() {
         (".kpack/b_gfx942.kpack", kpack("gfx942-strict"), "gfx942-strict"),
         ("lib/t_gfx942.dat", b"\xa6gfx942\xa6gfx90aP".to_vec(), "gfx90a"),
     ] {
-        let (status, told) = told("demo_gfx942", path, &bytes, "");
-        assert_eq!((status, told), (1, vec![format!("{inside}{expected}")]), "{path}");
+        let (status, findings) = code_findings("demo_gfx942", path, &bytes, "");
+        assert_eq!((status, findings), (1, vec![format!("{inside}{expected}")]), "{path}");
     }
     let called = "warning: name of another ISA than the package: gfx906";
-    assert_eq!(told("demo_gfx942", "lib/gfx906/x", b"x", ""), (0, vec![called.to_owned()]));
+    assert_eq!(
+        code_findings("demo_gfx942", "lib/gfx906/x", b"x", ""),
+        (0, vec![called.to_owned()])
+    );
 }
 
 #[test]
@@ -179,30 +182,30 @@ fn an_isa_can_have_several_wheels() {
 }
 "#;
     let path = "lib/k_gfx942.co";
-    let told = |mach| told("demo_gfx942_blas", path, &code_object(mach), finer);
-    assert_eq!(told(0x4c), (0, vec![]));
+    let findings_of = |mach| code_findings("demo_gfx942_blas", path, &code_object(mach), finer);
+    assert_eq!(findings_of(0x4c), (0, vec![]));
     let other = "error: device code for another ISA than the package: gfx90a";
-    assert_eq!(told(0x3f), (1, vec![other.to_owned()]));
+    assert_eq!(findings_of(0x3f), (1, vec![other.to_owned()]));
 }
 
 #[test]
 fn unreadable_code_is_reported_and_can_be_ignored() {
     let mut cut = kpack("gfx942");
     cut.pop();
-    let (status, told_of) = told("demo_gfx942", ".kpack/b_gfx942.kpack", &cut, "");
+    let (status, told_of) = code_findings("demo_gfx942", ".kpack/b_gfx942.kpack", &cut, "");
     assert_eq!(
         (status, told_of),
         (0, vec!["warning: the table of contents of an archive of code cannot be read, so its ISAs are unknown: ".to_owned()])
     );
     let line = "ignore \"unread-code\" in=\".kpack/**\" reason=\"made for a test\"\n";
-    assert_eq!(told("demo_gfx942", ".kpack/b_gfx942.kpack", &cut, line), (0, vec![]));
+    assert_eq!(code_findings("demo_gfx942", ".kpack/b_gfx942.kpack", &cut, line), (0, vec![]));
 }
 
 #[test]
 fn allowed_findings_are_ignored_with_a_reason() {
     let line = "ignore \"misplaced-code\" in=\"lib/*.hsaco\" package=\"core\" reason=\"one bundle for all\"\n";
     let (dir, _) = dist("demo", &[("lib/x.hsaco", &bundle(&["gfx942", "gfx1100"]))], line);
-    let (status, found) = found(dir.path());
+    let (status, found) = verify_json(dir.path());
     assert_eq!((status, findings(&found)), (0, vec![]));
     assert_eq!(found["ignored"][0]["reason"], "one bundle for all");
     assert_eq!(found["ignored"][0]["rule"], "packages.kdl:18");
@@ -213,16 +216,16 @@ fn allowed_findings_are_ignored_with_a_reason() {
 #[test]
 fn reports_a_line_without_effect() {
     let line = "ignore \"misplaced-code\" in=\"lib/*.hsaco\" package=\"core\" reason=\"one bundle for all\"\n";
-    let told = |path: &str, bytes: &[u8], line: &str| {
+    let reports_line = |path: &str, bytes: &[u8], line: &str| {
         let (dir, _) = dist("demo", &[(path, bytes)], line);
         let output = rockpack(dir.path(), &["wheel", "verify", "dist"]);
         text(&output.stderr)
             .contains("`ignore \"misplaced-code\" in=\"lib/*.hsaco\"` matches no finding")
     };
-    assert!(told("lib/x.hsaco", b"no code", line));
-    assert!(!told("lib/x.hsaco", b"no code", &line.replace('\n', " optional=\"why\"\n")));
+    assert!(reports_line("lib/x.hsaco", b"no code", line));
+    assert!(!reports_line("lib/x.hsaco", b"no code", &line.replace('\n', " optional=\"why\"\n")));
     // If no such file exists, the plan reports it.
-    assert!(!told("lib/x.txt", b"no code", line));
+    assert!(!reports_line("lib/x.txt", b"no code", line));
 }
 
 /// Makes a tar archive with these files.
@@ -248,15 +251,15 @@ fn devel_archives_are_read_too() {
     ]);
     let all =
         vec![format!("{inside}gfx942"), format!("{inside}gfx1100"), format!("{called}gfx906")];
-    assert_eq!(told("demo", "_devel.tar", &archive, ""), (1, all.clone()));
+    assert_eq!(code_findings("demo", "_devel.tar", &archive, ""), (1, all.clone()));
     let packed = liblzma::encode_all(&archive[..], 1).unwrap();
-    assert_eq!(told("demo", "_devel.tar.xz", &packed, ""), (1, all));
+    assert_eq!(code_findings("demo", "_devel.tar.xz", &packed, ""), (1, all));
     let fine =
         r#"ignore "misplaced-code" in="{lib/*.co,lib/*.kpack,lib/gfx906/**/*}" reason="examples""#;
-    assert_eq!(told("demo", "_devel.tar", &archive, fine), (0, vec![]));
+    assert_eq!(code_findings("demo", "_devel.tar", &archive, fine), (0, vec![]));
     let broken = |path: &str, archive: &[u8]| {
         let (dir, _) = dist("demo", &[(path, archive)], "");
-        let (status, found) = found(dir.path());
+        let (status, found) = verify_json(dir.path());
         assert_eq!((status, codes(&found).contains("broken-package")), (1, true), "{path}");
         findings(&found)
     };

@@ -79,7 +79,7 @@ fn files(directory: &Path) -> Vec<PathBuf> {
 }
 
 /// Writes the sdist into a directory.
-fn written(files: &[(String, String)]) -> TempDir {
+fn write_sdist(files: &[(String, String)]) -> TempDir {
     let dir = TempDir::new().unwrap();
     let files: Vec<_> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
     fs::write(dir.path().join("demo-1.0.tar.gz"), tar(&files, &[])).unwrap();
@@ -96,14 +96,14 @@ fn verified(dir: &Path, more: &[(&str, &str)]) -> (Option<i32>, String) {
 #[test]
 fn a_selector_of_any_module_is_built_and_imported() {
     for module in ["demo", "other_sdk"] {
-        let dir = written(&selector("demo-1.0", module));
+        let dir = write_sdist(&selector("demo-1.0", module));
         assert_eq!(verified(dir.path(), &[]), (Some(0), String::new()), "{module}");
     }
 }
 
 #[test]
 fn a_module_that_python_has_too_is_a_fault() {
-    let dir = written(&selector("demo-1.0", "json"));
+    let dir = write_sdist(&selector("demo-1.0", "json"));
     let (status, told) = verified(dir.path(), &[]);
     assert_eq!(status, Some(1));
     assert!(told.contains("json is also a module of Python"), "{told}");
@@ -114,7 +114,7 @@ fn an_entry_point_of_another_module_is_a_fault() {
     let mut files = selector("demo-1.0", "demo");
     let points = "[console_scripts]\nx = os:getcwd\n";
     files.push(("demo-1.0/entry_points.txt".to_owned(), points.to_owned()));
-    let (status, told) = verified(written(&files).path(), &[]);
+    let (status, told) = verified(write_sdist(&files).path(), &[]);
     assert_eq!(status, Some(1));
     assert!(told.contains("the entry point os:getcwd is not in demo"), "{told}");
 }
@@ -139,7 +139,7 @@ fn foreign_code_is_not_run_and_a_note_names_it() {
             Some((_, text)) => *text += &code,
             None => files.push((path.clone(), code)),
         }
-        let (status, told) = verified(written(&files).path(), &[]);
+        let (status, told) = verified(write_sdist(&files).path(), &[]);
         assert_eq!(status, Some(0), "{told}");
         assert!(!mark.exists(), "{path} was run");
         assert!(told.contains("not built and imported") && told.contains(&path), "{told}");
@@ -148,7 +148,7 @@ fn foreign_code_is_not_run_and_a_note_names_it() {
 
 #[test]
 fn variables_of_python_have_no_effect() {
-    let dir = written(&selector("demo-1.0", "demo"));
+    let dir = write_sdist(&selector("demo-1.0", "demo"));
     let modules = dir.path().join("modules");
     fs::create_dir(&modules).unwrap();
     for name in ["sitecustomize", "usercustomize", "zipfile"] {
@@ -162,7 +162,7 @@ fn variables_of_python_have_no_effect() {
 
 #[test]
 fn a_machine_without_python_is_named_in_a_warning() {
-    let dir = written(&selector("demo-1.0", "demo"));
+    let dir = write_sdist(&selector("demo-1.0", "demo"));
     let (status, told) = verified(dir.path(), &[("PATH", "/nonexistent")]);
     assert_eq!(status, Some(0));
     assert!(told.contains("no `python3` in PATH"), "{told}");

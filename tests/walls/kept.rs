@@ -1,4 +1,4 @@
-//! Kept work, and the bytes that it gives.
+//! Builds in kept work directories give the same bytes as fresh ones.
 
 use base::regular;
 use fs_err as fs;
@@ -6,7 +6,8 @@ use fs_err as fs;
 use super::{CALLERS, Place};
 use crate::program::stderr;
 
-/// Backend whose wheel has its directory, and a file of the checkout.
+/// Backend whose wheel contains the path of its directory and a file of the checkout: its bytes differ if a
+/// build runs in a directory with another path.
 const STORING: &str = "import os, whole_wheel\n\
     def build_wheel(directory, config_settings=None, metadata_directory=None):\n    \
     text = f'PLACE = {os.getcwd()!r}\\n' + open('one.txt').read()\n    \

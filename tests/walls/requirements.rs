@@ -36,8 +36,8 @@ pub(crate) fn write_linked_wheel(place: &Place, name: &str, version: &str, requi
          with zipfile.ZipFile(file, 'w') as archive:\n    [archive.writestr(n, t) for n, t in members.items()]\n"
     );
     let mut command = std::process::Command::new(&place.python);
-    let done = command.args(["-c", &script]).current_dir(place.dir.path()).output().unwrap();
-    assert!(done.status.success(), "{done:?}");
+    let output = command.args(["-c", &script]).current_dir(place.dir.path()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
 }
 
 fn build(place: &Place, nodes: &str, options: &[&str]) -> (Output, String) {
@@ -155,12 +155,12 @@ fn builds_sdists_of_requirements_behind_walls() {
     }
     let info = "Metadata-Version: 2.1\nName: legacy\nVersion: 2\n";
     fs::write(place.path("src/legacy-2/PKG-INFO"), info).unwrap();
-    let done = std::process::Command::new("tar")
+    let output = std::process::Command::new("tar")
         .args(["-czf", "links/legacy-2.tar.gz", "-C", "src", "legacy-2"])
         .current_dir(place.dir.path())
         .output()
         .unwrap();
-    assert!(done.status.success(), "{done:?}");
+    assert!(output.status.success(), "{output:?}");
     let nodes = "python-project \"one\" { source \"one\"; }\n";
     let (output, text) = build(&place, nodes, &[]);
     let log = place.text("out/logs/one.log");

@@ -1,5 +1,5 @@
 //! Libraries as the dynamic loader finds them: those that a file finds itself ([`Tree`]), and those
-//! found only through the files that load it ([`Loads`]).
+//! library only through the files that load it ([`Loads`]).
 //!
 //! `DT_RPATH` applies to everything that a file loads, and a loaded library is found without a
 //! search. So loads are simulated breadth-first, as in glibc.
@@ -7,12 +7,12 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 mod dlls;
-mod lost;
 mod tree;
+mod unfound;
 
 pub use dlls::{Dll, DllContent, DllFault, DllImport, Dlls};
-pub use lost::{Lost, lost};
 pub use tree::{Candidate, Content, Entry, File, Linked, Tree};
+pub use unfound::{UnfoundLibrary, unfound_libraries};
 
 /// Numbered files and names, as the dynamic loader (ld.so(8)) finds them.
 pub trait Installed {
@@ -48,7 +48,7 @@ pub struct Loads {
 #[derive(Debug, Default, Clone, Copy)]
 struct Outcome {
     /// Library, and root of the load that found it.
-    found: Option<(usize, usize)>,
+    library: Option<(usize, usize)>,
     failed: bool,
 }
 
@@ -60,9 +60,9 @@ impl Loads {
     pub fn new(installed: &impl Installed) -> Self {
         let (pending, loaded_by) = survey(installed);
         let mut loads = Self::default();
-        let mut asked: Vec<_> = pending.iter().copied().collect();
-        asked.sort_unstable();
-        for need in asked {
+        let mut needs: Vec<_> = pending.iter().copied().collect();
+        needs.sort_unstable();
+        for need in needs {
             loads.try_loaders(installed, &pending, &loaded_by, need);
         }
         loads
@@ -97,7 +97,7 @@ impl Loads {
 
     /// Library that every load finds, and root of the first load.
     pub fn through(&self, file: usize, name: usize) -> Option<(usize, usize)> {
-        self.outcomes.get(&(file, name)).filter(|outcome| !outcome.failed)?.found
+        self.outcomes.get(&(file, name)).filter(|outcome| !outcome.failed)?.library
     }
 }
 
@@ -105,8 +105,8 @@ fn survey(installed: &impl Installed) -> (Needs, LoadedBy) {
     let (mut pending, mut loaded_by) = (Needs::new(), LoadedBy::new());
     for file in 0..installed.count() {
         for &name in installed.needed(file) {
-            if let Some(found) = installed.own_library(file, name, file) {
-                loaded_by.entry(found).or_default().push(file);
+            if let Some(library) = installed.own_library(file, name, file) {
+                loaded_by.entry(library).or_default().push(file);
                 continue;
             }
             // Other loads may find any library with this name.
@@ -141,7 +141,7 @@ impl<'i, I: Installed> Load<'i, I> {
         load
     }
 
-    fn run(mut self, pending: &Needs, asked: (usize, usize), loads: &mut Loads) {
+    fn run(mut self, pending: &Needs, need: (usize, usize), loads: &mut Loads) {
         let installed = self.installed;
         while let Some(file) = self.queue.pop_front() {
             loads.visits += 1;
@@ -150,8 +150,9 @@ impl<'i, I: Installed> Load<'i, I> {
                 if file != self.root && pending.contains(&(file, name)) {
                     let outcome = loads.outcomes.entry((file, name)).or_default();
                     outcome.failed |= loaded.is_none();
-                    outcome.found = outcome.found.or(loaded.map(|library| (library, self.root)));
-                    if (file, name) == asked {
+                    outcome.library =
+                        outcome.library.or(loaded.map(|library| (library, self.root)));
+                    if (file, name) == need {
                         return;
                     }
                 }

@@ -58,7 +58,7 @@ fn edits(facts: &ElfFacts, random: &mut Random, dir: &Path) -> Edits {
     Edits { rpath, soname, needed, ..Edits::default() }
 }
 
-fn named(facts: ElfFacts) -> (Option<String>, Vec<String>, Option<String>) {
+fn names_of(facts: ElfFacts) -> (Option<String>, Vec<String>, Option<String>) {
     (facts.soname, facts.needed, facts.rpath)
 }
 
@@ -83,7 +83,7 @@ fn faults(path: &Path, strippers: &[&&[&str]], random: &mut Random) -> Option<Ve
     let (mut edited, original) = (Vec::new(), fs::read(path).unwrap());
     std::io::copy(&mut Edited::new(&file, &plan).reader(), &mut edited).unwrap();
     let (before, _) = stripped(dir.path(), &original, &["true"])?;
-    let expected = named(stripped(dir.path(), &edited, &["true"])?.1);
+    let expected = names_of(stripped(dir.path(), &edited, &["true"])?.1);
     if !before.contains("Some(0)") {
         return None;
     }
@@ -93,7 +93,9 @@ fn faults(path: &Path, strippers: &[&&[&str]], random: &mut Random) -> Option<Ve
         let fault = match stripped(dir.path(), &edited, words) {
             None => "it fails".to_owned(),
             Some((after, _)) if after != before => format!("loading was {before}, is {after}"),
-            Some((_, facts)) if named(facts.clone()) != expected => format!("{:?}", named(facts)),
+            Some((_, facts)) if names_of(facts.clone()) != expected => {
+                format!("{:?}", names_of(facts))
+            }
             Some(_) => continue,
         };
         faults.push(format!("{} after {words:?} of {edits:?}: {fault}", path.display()));
@@ -114,15 +116,15 @@ fn edited_files_of_the_system_survive_programs_that_strip() {
     let cases = std::env::var("ROCKPACK_CASES").ok().and_then(|text| text.parse().ok());
     let cases = cases.unwrap_or(CASES);
     let (mut random, mut candidates) = (Random(0x5DEE_CE66_D1CE_4E5B), candidates());
-    let (mut done, mut all) = (0, Vec::new());
-    while done < cases && !candidates.is_empty() {
+    let (mut count, mut all) = (0, Vec::new());
+    while count < cases && !candidates.is_empty() {
         let path = candidates.swap_remove(random.below(candidates.len()));
         if let Some(faults) = faults(&path, &strippers, &mut random) {
-            done += 1;
+            count += 1;
             all.extend(faults);
         }
     }
-    println!("{done} files, {} programs", strippers.len());
-    assert!(done >= CASES.min(cases), "only {done} files could be edited and loaded");
+    println!("{count} files, {} programs", strippers.len());
+    assert!(count >= CASES.min(cases), "only {count} files could be edited and loaded");
     assert!(all.is_empty(), "{}", all.join("\n"));
 }

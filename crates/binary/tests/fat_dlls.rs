@@ -33,7 +33,7 @@ fn emptied(old: &Vec<u8>, marker: &[u8]) -> Result<Vec<u8>, String> {
     Ok(new)
 }
 
-fn named<'p>(places: &'p [Place], name: &str) -> &'p Place {
+fn place_named<'p>(places: &'p [Place], name: &str) -> &'p Place {
     places.iter().find(|place| place.name == name).unwrap_or_else(|| panic!("no {name}"))
 }
 
@@ -52,7 +52,7 @@ fn check_memory(old: &[u8], new: &[u8]) {
             assert!(was_bytes == now_bytes && was.flags == now.flags, "{}", was.name);
         }
     }
-    let (gone, marker) = (named(&after, ".hip_fat"), after.last().unwrap());
+    let (gone, marker) = (place_named(&after, ".hip_fat"), after.last().unwrap());
     assert_eq!((&gone.file, gone.flags), (&(0..0), 0x4000_0080));
     assert_eq!((&*marker.name, marker.flags), (".kpackrf", 0x4000_0040));
     assert_eq!(memory(new, marker), MARKER);
@@ -69,7 +69,7 @@ fn check_memory(old: &[u8], new: &[u8]) {
         assert_eq!(place.file.start, end, "{}", place.name);
         end = place.file.end;
     }
-    let records = memory(new, named(&after, ".hipFatB"));
+    let records = memory(new, place_named(&after, ".hipFatB"));
     for (number, record) in records.chunks(24).enumerate() {
         let pointer = BASE + marker.memory.start as u64;
         let expected = [
@@ -81,7 +81,7 @@ fn check_memory(old: &[u8], new: &[u8]) {
         assert_eq!(record, expected.concat());
     }
     // The debug directory leads to its data.
-    let tables = named(&after, ".rdata").file.start;
+    let tables = place_named(&after, ".rdata").file.start;
     assert_eq!(&new[word(tables + 0x58)..][..4], b"RSDS");
 }
 
@@ -94,7 +94,7 @@ fn dlls_lose_their_bundles() {
         let new = emptied(&old, MARKER).unwrap();
         check_memory(&old, &new);
         // The bundles leave, and the marker takes the smallest number of bytes.
-        let bundles = named(&places(&old), ".hip_fat").file.len();
+        let bundles = place_named(&places(&old), ".hip_fat").file.len();
         assert_eq!(new.len(), old.len() - bundles + 0x200);
         let facts = |bytes: &Vec<u8>| match read(bytes).unwrap().unwrap() {
             Binary::Pe(facts) => *facts,
@@ -130,7 +130,7 @@ fn headers_without_room_grow() {
         check_memory(&old, &new);
         let used = TABLE + 40 * (SECTIONS + empty);
         let more = (used + 40).next_multiple_of(0x200) - used.next_multiple_of(0x200);
-        let bundles = named(&places(&old), ".hip_fat").file.len();
+        let bundles = place_named(&places(&old), ".hip_fat").file.len();
         assert_eq!(new.len(), old.len() - bundles + 0x200 + more, "{empty}");
     }
     // 96 sections, the most that loaders accept.

@@ -204,7 +204,7 @@ fn without_room_for_a_header_the_pages_become_zeros_that_take_no_memory() {
     let fat = Fat::read(&old).unwrap();
     let emptying = fat.emptying(&old, &lengths(&old, &fat), b"marker").unwrap();
     assert_eq!(emptying.freed(), 0);
-    assert!(emptying.held() < 4096, "{}", emptying.held());
+    assert!(emptying.memory_size() < 4096, "{}", emptying.memory_size());
     let new = emptied(&old, b"marker");
     assert_eq!(new.len() as u64, emptying.new_len());
     let bundles = &new[BUNDLES..BUNDLES + (3 << 20)];

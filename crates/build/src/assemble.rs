@@ -120,7 +120,7 @@ pub enum AssembleError {
     /// Packages of another plan.
     #[error(
         "the packages of {} are of another plan than {label}: their plan has the digest \
-         `{built:.12}`, {label} has `{given:.12}`",
+         `{built:.12}`, {label} has `{planned:.12}`",
         .dir.display()
     )]
     OtherPlan {
@@ -130,8 +130,8 @@ pub enum AssembleError {
         label: String,
         /// Built plan's digest.
         built: String,
-        /// Given plan's digest.
-        given: String,
+        /// Digest of the plan `label`.
+        planned: String,
     },
     /// Missing packages.
     #[error("{}", incomplete(.label, .lacking))]

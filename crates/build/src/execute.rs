@@ -78,7 +78,7 @@ pub use prepare::{check, output_path};
 pub use timings::{Timings, Track};
 pub use wheel::least_memory;
 
-/// Written file.
+/// Package of a build; size, hash and duration are set when it is finished.
 #[derive(Debug, Clone)]
 pub struct Built {
     /// Distribution.
@@ -197,19 +197,20 @@ pub fn execute(
     let recorder = Recorder::new(settings.spans.then_some(reporter));
     let waited = settings.elsewhere.as_ref().map_or(Duration::ZERO, |elsewhere| elsewhere.took);
     let parts = settings.elsewhere.map(Elsewhere::into_parts);
-    let is_made = |index| parts.as_ref().is_some_and(|(_, built, _)| built.contains_key(&index));
-    let outputs = prepare::outputs(plan, artifacts, is_made, &recorder)?;
+    let is_elsewhere =
+        |index| parts.as_ref().is_some_and(|(_, built, _)| built.contains_key(&index));
+    let outputs = prepare::outputs(plan, artifacts, is_elsewhere, &recorder)?;
     let (stage, elsewhere, unstaged) = match parts {
         Some(parts) => parts,
         None => (Stage::open(dest)?, BTreeMap::new(), Vec::new()),
     };
     let bytes = outputs.iter().map(prepare::Output::bytes).sum();
-    let count = outputs.len() - elsewhere.len().min(outputs.len());
+    let count = outputs.len().saturating_sub(elsewhere.len());
     if count > 0 || elsewhere.is_empty() {
         reporter.report(Event::BuildStarted { outputs: count, bytes });
     }
     let lookup = CacheLookup::new(&settings.digests);
-    let making = Build {
+    let execution = Build {
         plan,
         attestations,
         stage: &stage,
@@ -219,7 +220,7 @@ pub fn execute(
         lookup,
         elsewhere: &elsewhere,
     };
-    let (built, offers) = match making.build_outputs(outputs) {
+    let (built, offers) = match execution.build_outputs(outputs) {
         Ok(packages) => packages,
         Err(Unfinished { error, offers }) => {
             let archive = |(path, offer)| cache::Archive { path: stage.path(&path), offer };
@@ -229,7 +230,7 @@ pub fn execute(
             return Err(error);
         }
     };
-    let earlier = recorder.time(WorkKind::Write, 0, Subject::whole(DIST), || {
+    let earlier = recorder.time(WorkKind::Write, 0, Subject::of_package(DIST), || {
         put_in_place(stage, plan, attestations, (&packages(&built), &unstaged), &[], is_selected)
     })?;
     let archive = |(path, offer): (RelPath, cache::Offer)| cache::Archive {
@@ -238,7 +239,7 @@ pub fn execute(
     };
     let archives = offers.into_iter().map(archive).collect();
     let cache = settings.digests.into_cache().map(|cache| {
-        recorder.time(WorkKind::Write, 0, Subject::whole(DIST), || cache.finish(archives))
+        recorder.time(WorkKind::Write, 0, Subject::of_package(DIST), || cache.finish(archives))
     });
     Ok(Outcome { built, earlier, waited, timings: recorder.finish(), cache })
 }
@@ -282,7 +283,7 @@ impl<'b> Build<'b> {
                 built.push((index, package.clone()));
                 continue;
             }
-            let entry = entry(distribution, &output);
+            let entry = unwritten(distribution, &output);
             match distribution.form {
                 Form::Sdist => built.push((index, self.sdist(distribution, output, entry)?)),
                 Form::Wheel => wheels.push((index, distribution, entry, output)),
@@ -314,7 +315,7 @@ impl<'b> Build<'b> {
         let bytes = built.installed;
         self.reporter.report(Event::OutputStarted { path: path.clone(), bytes });
         let file = self.stage.create(&path)?;
-        let subject = Subject::whole(path.as_str());
+        let subject = Subject::of_package(path.as_str());
         let size = self.recorder.time(WorkKind::Write, built.installed, subject, || {
             sdist::write(self.plan, distribution, output, file, self.reporter)
         });
@@ -330,6 +331,7 @@ impl<'b> Build<'b> {
         Ok(Built { size, sha256, took, ..built })
     }
 
+    /// Notes which members a shared cache may deliver.
     fn expect<'e>(self, wheels: &mut [Vec<pack::Packable<'e>>])
     where
         'b: 'e,
@@ -341,8 +343,9 @@ impl<'b> Build<'b> {
         }
     }
 
-    /// Fetches members from a shared cache, in the order in which the queues need them.
-    fn bring(self, wheels: &[Vec<pack::Packable<'_>>], is_over: &AtomicBool) {
+    /// Fetches members from a shared cache, in the order in which the queues need them, until all arrived
+    /// or the build is over.
+    fn fetch_deliveries(self, wheels: &[Vec<pack::Packable<'_>>], is_over: &AtomicBool) {
         let Some(source) = self.lookup.and_then(|lookup| lookup.0.source()) else { return };
         let mut wheels: Vec<&[pack::Packable<'_>]> = wheels.iter().map(Vec::as_slice).collect();
         wheels.sort_by_key(|entries| Reverse(wheel_queue::Rank::new(entries)));
@@ -403,14 +406,15 @@ impl<'b> Build<'b> {
             };
             outputs.push(WheelOutput::new(built.clone(), parts, self.recorder, self.reporter));
         }
+        // The thread of the writeback ends with its last sender.
         drop(writeback);
         let with_path =
             |(output, error): (usize, WriteError)| failed(&wheels_to_pack[output].2.path, &error);
         let is_over = AtomicBool::new(false);
-        let (done, packages): (_, Vec<(Built, Option<cache::Offer>)>) =
+        let (result, packages): (_, Vec<(Built, Option<cache::Offer>)>) =
             std::thread::scope(|scope| {
-                let settled = scope.spawn(|| requests.serve());
-                scope.spawn(|| self.bring(&entries, &is_over));
+                let writeback_thread = scope.spawn(|| requests.serve());
+                scope.spawn(|| self.fetch_deliveries(&entries, &is_over));
                 let _ends = Ends(&is_over);
                 let queues = entries.iter().zip(&mut outputs).zip(trails);
                 let queues = queues
@@ -419,14 +423,18 @@ impl<'b> Build<'b> {
                     })
                     .collect();
                 let packer = || Packer::new(self.lookup, &buffers, self.recorder);
-                let done = work::run(queues, self.memory, anonymous, packer);
-                let done = done.map(|threads| self.recorder.packed_by(threads)).map_err(with_path);
+                let outcome = work::run(queues, self.memory, anonymous, packer);
+                let outcome =
+                    outcome.map(|threads| self.recorder.packed_by(threads)).map_err(with_path);
                 let packages =
                     outputs.into_iter().map(|output| (output.built, output.offer)).collect();
-                let settled =
-                    settled.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                // The outputs are gone, and with them the last sender: the thread ends.
+                let written = writeback_thread
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
                 (
-                    done.and(settled.map_err(|(output, error)| with_path((output, error.into())))),
+                    outcome
+                        .and(written.map_err(|(output, error)| with_path((output, error.into())))),
                     packages,
                 )
             });
@@ -438,7 +446,7 @@ impl<'b> Build<'b> {
             }
             built.push(package);
         }
-        if let Err(error) = done {
+        if let Err(error) = result {
             return Err(Unfinished { error, offers });
         }
         let indexes = wheels_to_pack.iter().map(|(index, ..)| *index);
@@ -448,7 +456,7 @@ impl<'b> Build<'b> {
 
 type Wheels = (Vec<(usize, Built)>, Offers);
 
-fn entry(distribution: &Distribution, output: &prepare::Output) -> Built {
+fn unwritten(distribution: &Distribution, output: &prepare::Output) -> Built {
     Built {
         name: distribution.name.clone(),
         path: output.path.clone(),

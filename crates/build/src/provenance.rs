@@ -24,7 +24,8 @@ pub fn inputs_without_artifacts(request: &Request, manifest: &[(&str, &str)]) ->
     Inputs::without_artifacts(parameters(request), manifest)
 }
 
-/// Adds inputs of projects. Native ones count for all wheels built after them.
+/// Adds inputs of projects. A native project has no wheel: its inputs count for the wheels of all projects
+/// that are built after it.
 #[must_use]
 pub fn with_projects(
     mut inputs: Inputs,
@@ -32,19 +33,19 @@ pub fn with_projects(
     projects: &BTreeMap<PackageName, ProjectInputs>,
 ) -> Inputs {
     for build in &plan.projects {
-        let Some(of_project) = projects.get(&build.name) else { continue };
+        let Some(project_inputs) = projects.get(&build.name) else { continue };
         let after = plan.projects.iter().filter(|project| project.after.contains(&build.name));
         let wheels = after.filter(|project| project.native.is_none()).map(|project| &project.name);
         let packages: Vec<&PackageName> =
             if build.native.is_some() { wheels.collect() } else { vec![&build.name] };
-        inputs.add_project(&build.name, of_project, &packages);
+        inputs.add_project(&build.name, project_inputs, &packages);
     }
     inputs
 }
 
 /// Statement of `packages`.
 pub fn statement(plan: &Plan, inputs: &Inputs, packages: &[Package<'_>]) -> Statement {
-    provenance::statement(decided(plan), inputs, packages)
+    provenance::statement(decisions(plan), inputs, packages)
 }
 
 fn parameters(request: &Request) -> Map<String, Value> {
@@ -62,17 +63,18 @@ fn parameters(request: &Request) -> Map<String, Value> {
         ),
         ("compression", request.compression.map(|level| level.as_str().into())),
         ("xz-preset", request.xz_preset.map(Value::from)),
+        // A preset compresses the devel archive: the command line has both options, a request only one.
         ("devel-tarball-compression", request.xz_preset.map(|_| true.into())),
         ("variable", variables(request)),
         ("libs", libraries(request)),
         ("allow-unowned", request.allows(Code::UnownedFiles).then_some(true.into())),
-        ("allow", allowed(request)),
+        ("allow", allowed_codes(request)),
     ];
     parameters.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// Codes that have no parameter of their own.
-fn allowed(request: &Request) -> Option<Value> {
+/// Codes without a separate parameter.
+fn allowed_codes(request: &Request) -> Option<Value> {
     let codes = request.allowed.iter().filter(|code| **code != Code::UnownedFiles);
     let codes: Vec<&str> = codes.map(|code| code.as_str()).collect();
     (!codes.is_empty()).then(|| codes.into())
@@ -90,16 +92,16 @@ fn libraries(request: &Request) -> Option<Value> {
     (!request.libraries.is_empty()).then(|| Value::Object(pairs.collect()))
 }
 
-fn decided(plan: &Plan) -> Map<String, Value> {
-    let decided = [
+fn decisions(plan: &Plan) -> Map<String, Value> {
+    let values = [
         ("version", Some(plan.version.to_string())),
         ("mode", plan.mode.map(|mode| mode.as_str().to_owned())),
         ("platform-tag", Some(plan.platform_tag.clone())),
         (provenance::PLAN, Some(plan.digest())),
     ];
-    let decided = decided.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    let values = values.into_iter().filter_map(|(name, value)| Some((name, value?)));
     let mut facts: Map<String, Value> =
-        decided.map(|(name, value)| (name.to_owned(), Value::from(value))).collect();
+        values.map(|(name, value)| (name.to_owned(), Value::from(value))).collect();
     if !plan.earlier.is_empty() {
         let version = |package: &EarlierPackage| {
             (package.name.to_string(), Value::from(package.version.as_str()))

@@ -8,7 +8,7 @@ use fs_err::os::unix::fs::OpenOptionsExt;
 use rustix::fs::OFlags;
 
 use super::table::{Broken, Table};
-use super::trust::{is_trusted, refused};
+use super::trust::{is_trusted, untrusted};
 use base::directory;
 use base::partial::PartialFile;
 use base::regular;
@@ -90,14 +90,14 @@ impl Directory {
         let parent = self.root.parent().into_iter();
         for dir in parent.filter(|dir| dir.is_symlink()) {
             if !is_trusted(&fs::symlink_metadata(dir)?) {
-                return Err(refused(dir, "is a link that belongs to another user"));
+                return Err(untrusted(dir, "is a link that belongs to another user"));
             }
         }
         for dir in [&self.root, &self.segments(), &self.temporaries()] {
             match fs::symlink_metadata(dir) {
                 Ok(metadata) if metadata.is_dir() => {}
                 Ok(_) => {
-                    return Err(refused(dir, "is not a directory (links are not followed)"));
+                    return Err(untrusted(dir, "is not a directory (links are not followed)"));
                 }
                 Err(e) if e.kind() == io::ErrorKind::NotFound => {}
                 Err(e) => return Err(e),
@@ -170,7 +170,7 @@ impl Directory {
         let metadata = file.metadata().map_err(NotLoaded::Unreadable)?;
         // An owner of a segment can replace the bytes of any content.
         if !is_trusted(&metadata) {
-            let error = refused(&self.bytes(id), "belongs to another user");
+            let error = untrusted(&self.bytes(id), "belongs to another user");
             return Err(NotLoaded::Unreadable(error));
         }
         let length = metadata.len();
@@ -309,7 +309,7 @@ fn remove(path: &Path) -> io::Result<u64> {
     let size = fs::symlink_metadata(path).map_or(0, |metadata| metadata.len());
     match fs::remove_file(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(0),
-        done => done.map(|()| size),
+        result => result.map(|()| size),
     }
 }
 

@@ -10,7 +10,7 @@ use fs_err::File;
 use super::directory::Lock;
 use super::offer::{Archive, Offer};
 use super::table::{Row, Table};
-use super::writer::{Sealed, Writer, Written};
+use super::writer::{Sealed, Writer, WriterEnd};
 use super::{Cache, CacheError, ContentDigest, Fingerprint, Summary, cap, merge, prune};
 
 impl Cache {
@@ -86,7 +86,7 @@ impl Cache {
                 None => rest.push((path, rows)),
             }
         }
-        let Written { sealed: copied, trouble } = self.copy(&rest, budget, summary);
+        let WriterEnd { sealed: copied, trouble } = self.copy(&rest, budget, summary);
         summary.warn(self, "write to", trouble);
         sealed.extend(copied);
         (sealed, memos)
@@ -124,7 +124,7 @@ impl Cache {
         archives: &[(PathBuf, Vec<Row>)],
         budget: u64,
         summary: &mut Summary,
-    ) -> Written {
+    ) -> WriterEnd {
         let mut writer = Writer::new(self.directory.clone(), cap(self.limit), budget);
         for (path, rows) in archives.iter().filter(|(_, rows)| !rows.is_empty()) {
             match File::open(path) {
@@ -132,7 +132,7 @@ impl Cache {
                 Err(error) => summary.warn(self, "write to", Some(error)),
             }
         }
-        writer.into_written()
+        writer.finish()
     }
 
     pub(super) fn publish(

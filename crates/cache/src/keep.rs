@@ -2,12 +2,12 @@ use std::sync::PoisonError;
 
 use super::offer::Archive;
 use super::table::Table;
-use super::writer::{Sealed, Written};
+use super::writer::{Sealed, WriterEnd};
 use super::{Cache, CacheError};
 
 /// Streams kept before [`Cache::finish`].
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+pub(super) struct KeptStreams {
     /// Bytes of the budget.
     pub spent: u64,
     pub ids: Vec<String>,
@@ -30,7 +30,7 @@ impl Cache {
         let sealed = if let Some((file, length)) = self.adopt(&archive.path, &rows, budget) {
             vec![Sealed { file, table: Table { length, rows, ..Table::default() } }]
         } else {
-            let Written { sealed, trouble } =
+            let WriterEnd { sealed, trouble } =
                 self.copy(&[(archive.path.clone(), rows)], budget, &mut summary);
             summary.warn(self, "write to", trouble);
             sealed

@@ -134,10 +134,10 @@ impl Fingerprinter {
     }
 
     fn finish_at(self, now: SystemTime) -> Option<Fingerprint> {
-        let settled = self
+        let is_stable = self
             .newest
             .is_none_or(|newest| now.duration_since(newest).is_ok_and(|age| age > SETTLED));
-        (settled && !self.timeless).then(|| Fingerprint(*self.hasher.finish().sha256.as_bytes()))
+        (is_stable && !self.timeless).then(|| Fingerprint(*self.hasher.finish().sha256.as_bytes()))
     }
 
     /// Rules out a fingerprint before 1970.

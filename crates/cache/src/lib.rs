@@ -46,7 +46,7 @@ mod writer;
 
 use directory::{Directory, NotLoaded};
 use import::Imports;
-use keep::Kept;
+use keep::KeptStreams;
 use key::ByHash;
 use table::{Broken, Row};
 
@@ -113,7 +113,7 @@ pub struct Cache {
     unreadable: Vec<io::Error>,
     counts: Counts,
     imports: Imports,
-    kept: Mutex<Kept>,
+    kept: Mutex<KeptStreams>,
 }
 
 impl Cache {

@@ -67,7 +67,7 @@ impl Merger {
     }
 
     fn publish(self, directory: &Directory, used: Option<SystemTime>) -> io::Result<()> {
-        let mut output = self.writer.into_written();
+        let mut output = self.writer.finish();
         if let Some(error) = output.trouble {
             return Err(error);
         }

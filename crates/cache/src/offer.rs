@@ -86,7 +86,7 @@ impl Offer {
     }
 
     /// Offers the stream of `recipe`, by which other machines find it.
-    pub fn made(&mut self, recipe: Recipe, content: &Digest, packed: Stretch) {
+    pub fn stream_of(&mut self, recipe: Recipe, content: &Digest, packed: Stretch) {
         let rows = self.rows.len();
         self.stream(recipe.key(), content, packed);
         if self.rows.len() > rows {

@@ -9,6 +9,6 @@ pub(super) fn is_trusted(metadata: &Metadata) -> bool {
     [0, rustix::process::geteuid().as_raw()].contains(&metadata.uid())
 }
 
-pub(super) fn refused(path: &Path, reason: &str) -> io::Error {
+pub(super) fn untrusted(path: &Path, reason: &str) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, format!("`{}` {reason}", path.display()))
 }

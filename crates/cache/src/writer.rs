@@ -20,12 +20,12 @@ pub(super) struct Writer {
     budget: u64,
     growing: Option<Growing>,
     sealed: Vec<Sealed>,
-    stopped: Option<Stopped>,
+    stopped: Option<StopReason>,
     piece: Vec<u8>,
 }
 
 #[derive(Debug)]
-enum Stopped {
+enum StopReason {
     Full,
     Failed(io::Error),
 }
@@ -42,7 +42,7 @@ pub(super) struct Sealed {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Written {
+pub(super) struct WriterEnd {
     pub sealed: Vec<Sealed>,
     pub trouble: Option<io::Error>,
 }
@@ -67,7 +67,7 @@ impl Writer {
         }
         // A smaller stream may fit, but then the cached ones would depend on order.
         let Some(budget) = self.budget.checked_sub(row.packed_len) else {
-            self.stopped = Some(Stopped::Full);
+            self.stopped = Some(StopReason::Full);
             return;
         };
         match self.append(file, row) {
@@ -105,18 +105,18 @@ impl Writer {
     fn fail(&mut self, error: io::Error) {
         self.growing = None;
         self.sealed.clear();
-        self.stopped = Some(Stopped::Failed(error));
+        self.stopped = Some(StopReason::Failed(error));
     }
 
-    pub(crate) fn into_written(mut self) -> Written {
+    pub(crate) fn finish(mut self) -> WriterEnd {
         if let Err(error) = self.seal() {
             self.fail(error);
         }
         let trouble = match self.stopped {
-            Some(Stopped::Failed(error)) => Some(error),
-            Some(Stopped::Full) | None => None,
+            Some(StopReason::Failed(error)) => Some(error),
+            Some(StopReason::Full) | None => None,
         };
-        Written { sealed: self.sealed, trouble }
+        WriterEnd { sealed: self.sealed, trouble }
     }
 }
 
@@ -232,7 +232,7 @@ mod tests {
     }
 
     fn streams(writer: Writer) -> Vec<Vec<(Key, u64)>> {
-        let result = writer.into_written();
+        let result = writer.finish();
         assert!(result.trouble.is_none(), "{:?}", result.trouble);
         let segment = |sealed: &Sealed| {
             let bytes = fs_err::read(sealed.file.path()).unwrap();

@@ -87,7 +87,7 @@ impl Unpacking<'_> {
         let bytes = decoder(packed, storage).map_err(|source| self.unread(source))?;
         let (mut missed, mut is_first) = (BTreeSet::new(), true);
         let read = TarReader::new(bytes, Rules::ARTIFACT)
-            .each(|member, bytes| self.take(member, bytes, &mut missed, &mut is_first));
+            .visit(|member, bytes| self.take(member, bytes, &mut missed, &mut is_first));
         self.end(read).map(|()| missed)
     }
 
@@ -98,7 +98,7 @@ impl Unpacking<'_> {
     ) -> Result<BTreeSet<RelPath>, UnpackError> {
         let (mut missed, mut is_first) = (BTreeSet::new(), true);
         let read = TarReader::new(bytes, Rules::ARTIFACT)
-            .each_seeking(|member, bytes| self.take(member, bytes, &mut missed, &mut is_first));
+            .visit_seeking(|member, bytes| self.take(member, bytes, &mut missed, &mut is_first));
         self.end(read).map(|()| missed)
     }
 

@@ -65,7 +65,7 @@ impl From<OpenError> for EarlierError {
 
 /// Packages to look for.
 #[derive(Debug)]
-pub struct Wanted<'w> {
+pub struct EarlierQuery<'w> {
     /// New wheels, by normalized name of the distribution.
     pub wheels: BTreeMap<String, WheelName>,
     /// Rules for packages without a list.
@@ -82,7 +82,7 @@ pub struct Wanted<'w> {
 pub fn earlier(
     bucket: &dyn Bucket,
     local: Option<&Path>,
-    query: &Wanted<'_>,
+    query: &EarlierQuery<'_>,
 ) -> Result<BTreeMap<String, Published>, EarlierError> {
     let mut published = BTreeMap::new();
     for (name, wheel) in &query.wheels {
@@ -149,7 +149,7 @@ fn list(
 
 fn in_directory(
     local: Option<&Path>,
-    query: &Wanted<'_>,
+    query: &EarlierQuery<'_>,
 ) -> Result<BTreeMap<String, Published>, EarlierError> {
     let Some(local) = local else { return Ok(BTreeMap::new()) };
     let mut newest: BTreeMap<String, (Version, PathBuf)> = BTreeMap::new();

@@ -170,7 +170,7 @@ pub enum PublishError {
     #[error("no shelf is for the index `{0}`, for which the directory contains a selector")]
     NoShelf(PackageName),
     /// Keys with other bytes.
-    #[error("{} already in the store with other bytes; nothing was written: {}", count_and_verb(.0), shown(.0))]
+    #[error("{} already in the store with other bytes; nothing was written: {}", count_and_verb(.0), abbreviate(.0))]
     OtherBytes(Vec<String>),
     /// Keys that another program filled meanwhile.
     #[error("another program uploaded other bytes as {} meanwhile; {}", .keys.join(", "), unnamed(*.uploaded))]
@@ -255,13 +255,13 @@ pub enum PublishError {
         tries: usize,
     },
     /// Packages to keep with unknown requirements.
-    #[error("the requirements of {} packages are unknown, so nothing is removed: {}", .0.len(), shown(.0))]
+    #[error("the requirements of {} packages are unknown, so nothing is removed: {}", .0.len(), abbreviate(.0))]
     Unknown(Vec<String>),
     /// Packages without a SHA-256 on any page.
-    #[error("no page contains the SHA-256 of {}; nothing was written", shown(.0))]
+    #[error("no page contains the SHA-256 of {}; nothing was written", abbreviate(.0))]
     NoHash(Vec<String>),
     /// Requested projects without a page.
-    #[error("no page has packages of {}", shown(.0))]
+    #[error("no page has packages of {}", abbreviate(.0))]
     Absent(Vec<String>),
     /// No page with packages.
     #[error("there are no pages with packages in `{0}`")]
@@ -323,7 +323,7 @@ fn count_and_verb<T>(list: &[T]) -> String {
     }
 }
 
-fn shown(list: &[String]) -> String {
+fn abbreviate(list: &[String]) -> String {
     const SHOWN: usize = 3;
     let more = list.len().saturating_sub(SHOWN);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
@@ -354,7 +354,7 @@ pub fn publish(
     gate.check_set(locals.iter().map(|local| local.path.as_path()))?;
     let (indexes, store) = (indexes::by_index(locals), PageStore::new(bucket));
     if !options.dry_run {
-        bucket.takes_objects()?;
+        bucket.check_writes()?;
     }
     let mut summary = Summary::default();
     // Checks all indexes before any write.
@@ -394,7 +394,7 @@ fn publish_index(
             return Err(PublishError::Incomplete(unmet));
         }
     }
-    let mut summary = counted(&placed, &states);
+    let mut summary = summarize(&placed, &states);
     let above = above.map(|above| above.with_new_pages(&pages));
     if options.dry_run {
         let recorded = record.preview(report)?;
@@ -429,7 +429,7 @@ fn with_contents(locals: &mut [Local], options: &Options) -> Result<(), PublishE
     Ok(())
 }
 
-fn counted(placed: &[Placed<'_>], states: &[AtKey]) -> Summary {
+fn summarize(placed: &[Placed<'_>], states: &[AtKey]) -> Summary {
     let attested = placed.iter().filter(|placed| placed.local.provenance.is_some()).count();
     let mut summary = Summary { attested, ..Summary::default() };
     for (placed, state) in placed.iter().zip(states) {

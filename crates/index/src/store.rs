@@ -1,7 +1,7 @@
 //! Object stores: flat key spaces with reads, creation, and replacement by comparison.
 //!
-//! **Atomic.** After an error with unknown outcome, repeat the call; on [`Written::Refused`],
-//! compare the bytes.
+//! **Atomic.** After an error with unknown outcome, repeat the call; on [`ConditionalWrite::Refused`],
+//! compare the bytes: an earlier attempt may have written them.
 //!
 //! **Retries.** Pauses grow and are random. A retry resumes a body if the entity tag is unchanged.
 
@@ -40,12 +40,13 @@ pub struct Options {
     pub retries: usize,
     /// Pause before the first retry.
     pub pause: Duration,
-    /// Silence of a broken connection, and window of the least pace.
+    /// Silence after which a connection counts as broken, and interval in which a body must make the
+    /// least progress.
     pub stall: Duration,
     /// Longest time of one call without progress, all retries included.
     pub patience: Duration,
     /// Origin of the URL.
-    pub named: Named,
+    pub url_origin: UrlOrigin,
     /// Receiver of requests to stores behind URLs.
     pub listener: Option<Listener>,
 }
@@ -58,7 +59,7 @@ impl Default for Options {
             pause: Duration::from_millis(200),
             stall: Duration::from_secs(30),
             patience: Duration::from_mins(1),
-            named: Named::ByUser,
+            url_origin: UrlOrigin::User,
             listener: None,
         }
     }
@@ -79,12 +80,12 @@ pub enum Access {
 
 /// Origin of a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Named {
+pub enum UrlOrigin {
     /// Command line, manifest or environment.
     #[default]
-    ByUser,
+    User,
     /// Page of an index: its link must not lead to the machine's link-local network.
-    ByPage,
+    Page,
 }
 
 /// Metadata of an object.
@@ -136,14 +137,14 @@ pub struct Headers<'a> {
 
 /// Result of a conditional write.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Written {
-    /// Written, with the new metadata.
+pub enum ConditionalWrite {
+    /// Metadata of the written object.
     Done(Object),
     /// The condition failed.
     Refused,
 }
 
-impl Written {
+impl ConditionalWrite {
     /// True if the object was written.
     pub fn is_done(&self) -> bool {
         matches!(self, Self::Done(_))
@@ -192,7 +193,7 @@ pub trait Bucket: Debug + Send + Sync {
         key: &RelPath,
         body: Body<'_>,
         headers: &Headers<'_>,
-    ) -> Result<Written, StoreError>;
+    ) -> Result<ConditionalWrite, StoreError>;
 
     /// Replaces an object if it is still `expected`.
     ///
@@ -204,23 +205,23 @@ pub trait Bucket: Debug + Send + Sync {
         expected: &Object,
         body: Body<'_>,
         headers: &Headers<'_>,
-    ) -> Result<Written, StoreError>;
+    ) -> Result<ConditionalWrite, StoreError>;
 
     /// Creates or replaces an object.
     fn put(&self, key: &RelPath, body: Body<'_>, headers: &Headers<'_>) -> Result<(), StoreError>;
 
-    /// True if servers of the objects answer with their `Content-Encoding`.
+    /// True if readers of an object get its `Content-Encoding` as a header.
     fn keeps_encoding(&self) -> bool {
         false
     }
 
-    /// Checks before the first write that a directory can take objects, and that a store behind a
-    /// URL holds to conditions, by means of a small object.
+    /// Checks before the first write that a directory is writable, and that a store behind a URL
+    /// respects the conditions of writes. Writes a small object for it.
     ///
     /// # Errors
     /// [`ErrorKind::Denied`] or [`ErrorKind::Local`] without write access;
     /// [`ErrorKind::Unsupported`] if concurrent writers could lose pages.
-    fn takes_objects(&self) -> Result<(), StoreError> {
+    fn check_writes(&self) -> Result<(), StoreError> {
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::process::shown;
+use super::process::shell_line;
 use super::variables::is_recorded;
 use base::address::redacted;
 
@@ -36,13 +36,13 @@ pub fn line(
         if passed.contains(name) || redacted(&text) != *text {
             format!("{name}=\"${name}\" ")
         } else {
-            format!("{name}={} ", shown(std::slice::from_ref(value)))
+            format!("{name}={} ", shell_line(std::slice::from_ref(value)))
         }
     });
     let assigned: String = assigned.collect();
     let mut command = without_only(words);
     command.extend([ONLY.into(), name.into()]);
-    format!("cd {} && {assigned}{}", shown(&[directory.into()]), shown(&command))
+    format!("cd {} && {assigned}{}", shell_line(&[directory.into()]), shell_line(&command))
 }
 
 fn without_only(mut words: impl Iterator<Item = OsString>) -> Vec<OsString> {

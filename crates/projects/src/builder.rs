@@ -19,9 +19,9 @@ use super::tools::Tools;
 use super::trial::{self, Ran, TrialKind};
 use super::workspace::{self, Failed, TAIL, Workspace};
 use super::{
-    End, Happened, Made, MadeWheel, Missing, NotMade, Outcome, ProjectError, Settings, Tried, Why,
-    again, compilers, complaints, devel, dirty, finish, finished_wheel, lock, prefixes, private,
-    recorded, wheelhouse,
+    End, Happened, MadeWheel, MissingPrograms, MissingReason, NotMade, Outcome, ProjectError,
+    Settings, Tried, WheelPaths, again, compilers, complaints, devel, dirty, finish,
+    finished_wheel, lock, prefixes, private, recorded, wheelhouse,
 };
 use base::names::{PackageName, RelPath};
 use base::text::with_causes;
@@ -32,7 +32,7 @@ use wheel::archive::Stage;
 
 mod begun;
 
-use begun::Begun;
+use begun::ResolvedProject;
 
 /// Result of an item.
 pub(crate) struct Product {
@@ -60,13 +60,13 @@ pub struct Builder<'a> {
     _place: Place,
     items: Vec<Item<'a>>,
     devel: OnceLock<PathBuf>,
-    made: Mutex<Made>,
+    made: Mutex<WheelPaths>,
     inputs: Mutex<BTreeMap<PackageName, ProjectInputs>>,
     keeper: Keeper<'a>,
     /// Projects with the absent program that builds them.
-    missing: Missing,
+    missing: MissingPrograms,
     /// Items with resolved requirements, until they are made.
-    begun: Mutex<BTreeMap<usize, Result<Begun, Failure>>>,
+    begun: Mutex<BTreeMap<usize, Result<ResolvedProject, Failure>>>,
     gate: &'a Gate<'a>,
     report: &'a (dyn Fn(Happened) + Sync),
 }
@@ -108,7 +108,7 @@ impl<'a> Builder<'a> {
             made: Mutex::new(wheelhouse::of_others(plan, &stage.dest().canonicalize()?)?),
             inputs: Mutex::default(),
             keeper,
-            missing: compilers::missing(plan, settings),
+            missing: compilers::missing_programs(plan, settings),
             begun: Mutex::default(),
             gate,
             report,
@@ -139,30 +139,32 @@ impl<'a> Builder<'a> {
         {
             return self.keep(project, product, start);
         }
-        let called = item.called();
-        let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner).remove(&index);
-        let Begun { mut place, parts, took } = match begun {
-            Some(begun) => begun?,
-            None => Begun { place: self.open(item)?, parts: Vec::new(), took: Duration::ZERO },
+        let label = item.label();
+        let resolved = self.begun.lock().unwrap_or_else(PoisonError::into_inner).remove(&index);
+        let ResolvedProject { mut place, parts, took } = match resolved {
+            Some(resolved) => resolved?,
+            None => {
+                ResolvedProject { place: self.open(item)?, parts: Vec::new(), took: Duration::ZERO }
+            }
         };
-        (self.report)(Happened::Started(called.clone()));
-        let done = match item {
+        (self.report)(Happened::Started(label.clone()));
+        let result = match item {
             Item::Trial(project, kind, trial) => {
                 let ran = self.run_trial(project, kind, trial, &mut place, processes);
                 ran.map(|ran| (Vec::new(), Some(ran)))
             }
             _ => self.wheels(item, parts, &mut place, processes).map(|wheels| (wheels, None)),
         };
-        match done {
+        match result {
             Ok((wheels, ran)) => {
                 self.clear(item, &place);
                 let took = took + start.elapsed();
-                (self.report)(Happened::Finished(called, names(&wheels), took));
+                (self.report)(Happened::Finished(label, names(&wheels), took));
                 Ok(Product { wheels, took, is_reused: false, ran })
             }
             Err(failed) => {
                 let failure = self.failure(item, &place, failed);
-                (self.report)(Happened::Failed(called));
+                (self.report)(Happened::Failed(label));
                 Err(failure)
             }
         }
@@ -174,8 +176,8 @@ impl<'a> Builder<'a> {
         let failed = failed.or_full(&place.directory);
         let complaints = self.complaints(item, place);
         self.clear(item, place);
-        let tail = complaints::before(&complaints, place.log.tail(TAIL));
-        let _ = place.log.write_line(&format!("error: {failed}\n{}", again(&item)));
+        let tail = complaints::put_before(&complaints, place.log.tail(TAIL));
+        let _ = place.log.write_line(&format!("error: {failed}\n{}", rerun_line(&item)));
         if !complaints.is_empty() {
             let _ = place.log.begin_with(&format!("{failed}:\n{}", complaints.join("\n")));
         }
@@ -192,7 +194,7 @@ impl<'a> Builder<'a> {
     fn lock(&self, item: &Item<'_>) -> Option<lock::ItemLock> {
         let is_locked = matches!(item, Item::Project(_) | Item::Trial(..));
         let lock = self.settings.lock.as_ref().filter(|_| is_locked)?;
-        Some(lock::ItemLock::new(lock, &item.called()))
+        Some(lock::ItemLock::new(lock, &item.label()))
     }
 
     fn keeps_work(&self, item: Item<'_>) -> bool {
@@ -425,12 +427,16 @@ impl<'a> Builder<'a> {
                         outcome.installed.push((name.clone(), product.took, product.is_reused));
                     }
                     for wheel in &product.wheels {
-                        outcome.made.push(made(&name, wheel, &product)?);
+                        outcome.made.push(made_wheel(&name, wheel, &product)?);
                     }
                 }
                 End::Failed(Failure { reason, tail }) => {
                     outcome.not_made.push(NotMade {
-                        why: Why::Failed { reason, log: path(&log_of(&item.called())).ok(), tail },
+                        why: MissingReason::Failed {
+                            reason,
+                            log: path(&log_of(&item.label())).ok(),
+                            tail,
+                        },
                         trial: item.trial(),
                         name,
                     });
@@ -442,7 +448,7 @@ impl<'a> Builder<'a> {
                     outcome.not_made.push(NotMade {
                         name,
                         trial: None,
-                        why: Why::Waited { before },
+                        why: MissingReason::Waited { before },
                     });
                 }
             }
@@ -458,7 +464,7 @@ fn names(wheels: &[PathBuf]) -> Vec<String> {
 }
 
 /// Last line of a failed log: the command that builds only this item.
-fn again(item: &Item<'_>) -> String {
+fn rerun_line(item: &Item<'_>) -> String {
     let passed = match item {
         Item::Project(project) | Item::Trial(project, ..) => &*project.pass,
         Item::Wheel(_) | Item::Devel(_) => &[],
@@ -470,7 +476,7 @@ fn again(item: &Item<'_>) -> String {
     format!("to build it alone again: {line}")
 }
 
-fn made(name: &PackageName, wheel: &Path, product: &Product) -> io::Result<MadeWheel> {
+fn made_wheel(name: &PackageName, wheel: &Path, product: &Product) -> io::Result<MadeWheel> {
     let path = path(&format!("dist/{}", wheel.file_name().unwrap_or_default().to_string_lossy()))?;
     let size = fs::metadata(wheel)?.len();
     Ok(MadeWheel {

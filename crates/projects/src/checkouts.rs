@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use fs_err as fs;
 use serde::Serialize;
 
-use super::content::{CheckoutContent, Named};
+use super::content::{CheckoutContent, NamedFiles};
 use super::git::GitDirectory;
 use super::git_program::{GitError, git};
 use super::pending::{self, Mark};
@@ -163,7 +163,7 @@ pub fn checkouts(
     directories.into_iter().map(state).collect()
 }
 
-fn named_in(manifest: &Manifest, directory: &RelPath) -> Named {
+fn named_in(manifest: &Manifest, directory: &RelPath) -> NamedFiles {
     let of_it = |project: &&SourceProject| {
         project.sources.iter().any(|source| source.checkout.value == *directory)
     };
@@ -172,7 +172,7 @@ fn named_in(manifest: &Manifest, directory: &RelPath) -> Named {
         paths.extend(project.needs.iter().flat_map(|need| need.files.clone()));
         globs.extend(project.include_ignored.iter().map(|glob| glob.value.clone()));
     }
-    Named::new(paths, globs)
+    NamedFiles::new(paths, globs)
 }
 
 impl CheckoutState {
@@ -273,9 +273,9 @@ impl CheckoutState {
         let mut command = Command::new(place.join(program.as_str()));
         command.current_dir(&place).stdin(Stdio::null());
         // Standard output has the list of checkouts.
-        let done = command.stdout(io::stderr()).status()?;
-        if !done.success() {
-            return Ok(Some(format!("{program} ended with {done}")));
+        let status = command.stdout(io::stderr()).status()?;
+        if !status.success() {
+            return Ok(Some(format!("{program} ended with {status}")));
         }
         Ok(mark.remove().map(|()| None)?)
     }

@@ -10,9 +10,9 @@ use plan::{Plan, ProjectBuild};
 
 /// Missing program of each project: CMake, or a program in `CC` or `CXX`. Programs in a devel
 /// package are not checked.
-pub type Missing = BTreeMap<PackageName, String>;
+pub type MissingPrograms = BTreeMap<PackageName, String>;
 
-pub fn missing(plan: &Plan, settings: &Settings) -> Missing {
+pub fn missing_programs(plan: &Plan, settings: &Settings) -> MissingPrograms {
     let caller =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
     let caller = variables::base(caller);
@@ -29,7 +29,7 @@ pub fn missing(plan: &Plan, settings: &Settings) -> Missing {
 }
 
 /// Returns the missing program that stops all projects, directly or by one before them.
-pub fn of_all(plan: &Plan, missing: &Missing) -> Option<(String, String)> {
+pub fn of_all(plan: &Plan, missing: &MissingPrograms) -> Option<(String, String)> {
     let is_stopped = |project: &ProjectBuild| {
         [&project.name].into_iter().chain(&project.after).any(|name| missing.contains_key(name))
     };

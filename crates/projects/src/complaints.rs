@@ -65,7 +65,7 @@ pub fn placed(error: &str, copy: &Path, checkout: &Path, within: &str) -> String
 }
 
 /// Returns the errors before the end of the log, which is shortened for them.
-pub fn before(complaints: &[String], tail: Vec<String>) -> Vec<String> {
+pub fn put_before(complaints: &[String], tail: Vec<String>) -> Vec<String> {
     if complaints.is_empty() {
         return tail;
     }
@@ -125,9 +125,9 @@ gmake[1]: *** [all] Error 2
     fn errors_are_before_a_shortened_end() {
         let errors = ["a.c:1:2: error: x".to_owned()];
         let tail: Vec<String> = (0..20).map(|number| number.to_string()).collect();
-        let shown = before(&errors, tail.clone());
+        let shown = put_before(&errors, tail.clone());
         assert_eq!((&shown[0], shown.len()), (&errors[0], 1 + 1 + 8));
-        assert_eq!(before(&[], tail.clone()), tail);
+        assert_eq!(put_before(&[], tail.clone()), tail);
     }
 
     #[test]

@@ -82,7 +82,7 @@ pub(crate) fn confined<T: Send>(
     network: Network,
     work: impl FnOnce() -> io::Result<T> + Send,
 ) -> io::Result<T> {
-    let done = std::thread::scope(|scope| {
+    let result = std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
             rights::restrict()?;
             confine(limits, network).map_err(io::Error::other)?;
@@ -95,7 +95,7 @@ pub(crate) fn confined<T: Send>(
         });
         thread.join()
     });
-    done.unwrap_or_else(|_| Err(io::Error::other("a thread that starts programs panicked")))
+    result.unwrap_or_else(|_| Err(io::Error::other("a thread that starts programs panicked")))
 }
 
 /// Limits that the kernel supports.
@@ -154,7 +154,7 @@ mod tests {
         }
     }
 
-    fn within<T: Send>(
+    fn run_within<T: Send>(
         limits: &Limits,
         work: impl FnOnce() -> io::Result<T> + Send,
     ) -> io::Result<T> {
@@ -173,7 +173,7 @@ mod tests {
                       cat outside/there > inside/read; echo > outside/made; rm outside/there; mkdir outside/below; \
                       ln outside/there inside/linked; true";
         let run = || Command::new("sh").args(["-c", script]).current_dir(dir.path()).output();
-        let output = within(&limits(&[&inside], false), run).unwrap();
+        let output = run_within(&limits(&[&inside], false), run).unwrap();
         assert!(output.status.success(), "{output:?}");
         assert!(inside.join("made").exists() && inside.join("below/moved").exists());
         assert_eq!(fs::read(inside.join("read")).unwrap(), b"text");
@@ -191,9 +191,10 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let connects =
-            |network| within(&limits(&[], network), || TcpStream::connect(address)).is_ok();
-        let listens =
-            |network| within(&limits(&[], network), || TcpListener::bind("127.0.0.1:0")).is_ok();
+            |network| run_within(&limits(&[], network), || TcpStream::connect(address)).is_ok();
+        let listens = |network| {
+            run_within(&limits(&[], network), || TcpListener::bind("127.0.0.1:0")).is_ok()
+        };
         assert!(connects(true) && listens(true));
         let held = holds() >= Holds::Network;
         assert_eq!((connects(false), listens(false)), (!held, !held));
@@ -209,19 +210,20 @@ mod tests {
         // `kill -0` checks permission and sends nothing. It is a shell builtin: a minimal system
         // has no such program.
         let kill = || Command::new("sh").args(["-c", "kill -0 $0", &me]).output();
-        assert!(connects().is_ok() && kill().is_ok_and(|done| done.status.success()));
+        assert!(connects().is_ok() && kill().is_ok_and(|output| output.status.success()));
         let (inside, held) = (limits(&[], true), holds() >= Holds::Signals);
-        assert_eq!(within(&inside, connects).is_err(), held);
-        assert_eq!(within(&inside, kill).is_ok_and(|done| !done.status.success()), held);
+        assert_eq!(run_within(&inside, connects).is_err(), held);
+        assert_eq!(run_within(&inside, kill).is_ok_and(|output| !output.status.success()), held);
     }
 
     #[test]
     fn refuses_new_devices() {
-        let written = |path: &'static str| {
-            within(&limits(&[], false), || fs::OpenOptions::new().write(true).open(path)).is_ok()
+        let is_writable = |path: &'static str| {
+            run_within(&limits(&[], false), || fs::OpenOptions::new().write(true).open(path))
+                .is_ok()
         };
-        assert!(written("/dev/null") && written("/dev/zero"));
-        let made = within(&limits(&[], false), || fs::File::create_new("/dev/rockpack-test"));
+        assert!(is_writable("/dev/null") && is_writable("/dev/zero"));
+        let made = run_within(&limits(&[], false), || fs::File::create_new("/dev/rockpack-test"));
         assert!(made.is_err());
     }
 }

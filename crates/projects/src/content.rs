@@ -41,12 +41,12 @@ pub struct Repository {
 
 /// Files that a manifest names, even if git ignores them.
 #[derive(Debug, Clone, Default)]
-pub struct Named {
+pub struct NamedFiles {
     paths: Vec<RelPath>,
     globs: Vec<Glob>,
 }
 
-impl Named {
+impl NamedFiles {
     /// Collects the files of a project.
     pub fn of_project(project: &ProjectBuild) -> Self {
         let globs = project.include_ignored.iter().filter_map(|glob| Glob::new(glob).ok());
@@ -80,7 +80,7 @@ impl Named {
 
 impl CheckoutContent {
     /// Reads a checkout.
-    pub fn read(checkout: &Path, named: &Named) -> Result<Self, GitError> {
+    pub fn read(checkout: &Path, named: &NamedFiles) -> Result<Self, GitError> {
         let mut content = Self::default();
         if GitDirectory::find(checkout)?.is_none() {
             content.files = all_files(checkout)?;
@@ -110,7 +110,7 @@ impl CheckoutContent {
         self.files.iter().any(|file| file.starts_with(path))
     }
 
-    fn add(&mut self, checkout: &Path, below: &Path, named: &Named) -> Result<(), GitError> {
+    fn add(&mut self, checkout: &Path, below: &Path, named: &NamedFiles) -> Result<(), GitError> {
         let place = checkout.join(below);
         self.repositories.push(Repository {
             path: below.to_owned(),

@@ -19,6 +19,6 @@ pub fn marked(wheel: &Path, into: &Path) -> Result<PathBuf, Failed> {
     if dirty == *version {
         return Ok(wheel.to_owned());
     }
-    let done = retag::reversion(wheel, &dirty, into).map_err(|error| failed(&error))?;
-    Ok(done.path)
+    let renamed = retag::reversion(wheel, &dirty, into).map_err(|error| failed(&error))?;
+    Ok(renamed.path)
 }

@@ -114,7 +114,7 @@ mod tests {
 
     use super::*;
 
-    fn within<T: Send>(sockets: Sockets, work: impl FnOnce() -> T + Send) -> T {
+    fn run_within<T: Send>(sockets: Sockets, work: impl FnOnce() -> T + Send) -> T {
         std::thread::scope(|scope| {
             let filtered = scope.spawn(|| {
                 assert!(restrict(sockets).unwrap());
@@ -142,9 +142,11 @@ mod tests {
         let udp = || UdpSocket::bind("127.0.0.1:0").is_ok();
         let vsock = || socket(AddressFamily::VSOCK, SocketType::STREAM, None);
         let is_refused = || vsock().is_err_and(|error| error == rustix::io::Errno::PERM);
-        assert!(within(Sockets::All, udp) && within(Sockets::Separated, udp));
-        assert!(!within(Sockets::Local, udp));
-        assert!(within(Sockets::Separated, is_refused) && within(Sockets::Local, is_refused));
-        assert!(within(Sockets::Local, || UnixStream::pair().is_ok()));
+        assert!(run_within(Sockets::All, udp) && run_within(Sockets::Separated, udp));
+        assert!(!run_within(Sockets::Local, udp));
+        assert!(
+            run_within(Sockets::Separated, is_refused) && run_within(Sockets::Local, is_refused)
+        );
+        assert!(run_within(Sockets::Local, || UnixStream::pair().is_ok()));
     }
 }

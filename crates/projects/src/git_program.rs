@@ -56,15 +56,15 @@ pub(crate) fn git<W: AsRef<OsStr>>(words: &[W]) -> Result<Vec<u8>, GitError> {
     for name in OTHER_REPOSITORY {
         command.env_remove(name);
     }
-    let done = command.output().map_err(|error| match error.kind() {
+    let output = command.output().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => GitError::Absent,
         _ => GitError::Start(error),
     })?;
-    if done.status.success() {
-        return Ok(done.stdout);
+    if output.status.success() {
+        return Ok(output.stdout);
     }
     let words: Vec<_> = words.iter().map(|word| word.as_ref().to_string_lossy()).collect();
-    let message = message(&String::from_utf8_lossy(&done.stderr));
+    let message = message(&String::from_utf8_lossy(&output.stderr));
     Err(GitError::Failed { words: redacted(&words.join(" ")), message })
 }
 

@@ -26,7 +26,7 @@ impl Item<'_> {
         if let Self::Trial(_, kind, _) = self { Some(*kind) } else { None }
     }
 
-    pub fn called(&self) -> String {
+    pub fn label(&self) -> String {
         let kind = self.trial().map(|kind| format!(".{}", kind.word()));
         self.name().to_owned() + &kind.unwrap_or_default()
     }

@@ -82,9 +82,9 @@ use schedule::End;
 
 pub use checkout::copy_checkout;
 pub use checkouts::{CHECKOUTS_FORMAT, CheckoutState, CheckoutStates, State, checkouts};
-pub use compilers::Missing;
+pub use compilers::MissingPrograms;
 pub use confined::{Holds, holds};
-pub use content::{CheckoutContent, Named, Repository};
+pub use content::{CheckoutContent, NamedFiles, Repository};
 pub use draft::{Draft, MAX_DEPTH, draft};
 pub use git_program::{GitError, git_in};
 pub use lock::Lock;
@@ -168,12 +168,12 @@ pub struct NotMade {
     /// Trial that failed although the wheel exists; `None` without the wheel.
     pub trial: Option<TrialKind>,
     /// Reason.
-    pub why: Why,
+    pub why: MissingReason,
 }
 
 /// Reason of a missing result.
 #[derive(Debug, Clone)]
-pub enum Why {
+pub enum MissingReason {
     /// A step failed.
     Failed {
         /// Step, and its failure.
@@ -272,7 +272,11 @@ pub enum ProjectError {
 
 /// Checks Python, and that `dest` has the packages of artifacts that this build does not make.
 /// Returns projects without their compiler, which the build skips; an error if that stops all.
-pub fn check(plan: &Plan, settings: &Settings, dest: &Path) -> Result<Missing, ProjectError> {
+pub fn check(
+    plan: &Plan,
+    settings: &Settings,
+    dest: &Path,
+) -> Result<MissingPrograms, ProjectError> {
     if let Some(pin) = wheelhouse::absent(plan, dest)? {
         return Err(ProjectError::Absent { pin, dest: dest.to_owned() });
     }
@@ -280,10 +284,10 @@ pub fn check(plan: &Plan, settings: &Settings, dest: &Path) -> Result<Missing, P
         return Err(ProjectError::NotBefore { project, before, dest: dest.to_owned() });
     }
     if plan.projects.is_empty() && plan.wheels.is_empty() {
-        return Ok(Missing::new());
+        return Ok(MissingPrograms::new());
     }
     tools(plan, settings)?;
-    let missing = compilers::missing(plan, settings);
+    let missing = compilers::missing_programs(plan, settings);
     match compilers::of_all(plan, &missing) {
         Some((project, program)) => Err(ProjectError::NoProgram { project, program }),
         None => Ok(missing),
@@ -339,4 +343,4 @@ fn wheel_of(file_name: &str) -> Option<String> {
     file_name.parse::<WheelName>().ok().map(|name| name.dist.normalized())
 }
 
-type Made = BTreeMap<PackageName, Vec<PathBuf>>;
+type WheelPaths = BTreeMap<PackageName, Vec<PathBuf>>;

@@ -103,12 +103,12 @@ impl Site<'_> {
         let required = self.required();
         let lines = project.build_requires.join("\n");
         required.resolve(&lines, Author::Node, &later, place)?;
-        let done = self
+        let result = self
             .static_requirements()
             .map_or(Ok(()), |lines| required.resolve(&lines, Author::Project, &later, place));
         fs::remove_dir_all(&house)?;
         place.variables = fresh;
-        match done {
+        match result {
             Err(failed) if project.run.is_empty() => Err(failed),
             Err(_) if is_free && self.can_ask() => self.prepare(place).map(Some),
             Err(failed) => {

@@ -136,7 +136,7 @@ fn moved(from: &Path, to: &Path) -> io::Result<()> {
     }
     match fs::rename(from, to) {
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {}
-        done => return done,
+        result => return result,
     }
     let mut partial = to.as_os_str().to_owned();
     partial.push(".partial");

@@ -20,8 +20,8 @@ use super::tools::Tools;
 use super::used::Used;
 use super::workspace::{Failed, TAIL, Workspace, wheels_in};
 use super::{
-    End, Happened, NotMade, ProjectError, Settings, Why, finished_wheel, place, private, project,
-    repositories, schedule, wheel_of, wheelhouse,
+    End, Happened, MissingReason, NotMade, ProjectError, Settings, finished_wheel, place, private,
+    project, repositories, schedule, wheel_of, wheelhouse,
 };
 use base::names::RelPath;
 use base::regular;
@@ -53,7 +53,7 @@ pub fn fill(
             End::Failed((reason, tail)) => missing.push(NotMade {
                 name: wheel.name.clone(),
                 trial: None,
-                why: Why::Failed { reason, log: relative(&log_of(wheel)).ok(), tail },
+                why: MissingReason::Failed { reason, log: relative(&log_of(wheel)).ok(), tail },
             }),
             End::Waited(_) => {}
         }

@@ -88,7 +88,7 @@ impl Log {
     /// Runs a program, and logs its command line and output.
     pub fn run(&self, run: &Run<'_>) -> Result<(), ProcessError> {
         let mut file = self.append()?;
-        writeln!(file, "$ {}", shown(run.command))?;
+        writeln!(file, "$ {}", shell_line(run.command))?;
         if !program_exists(run) {
             return Err(absent(run));
         }
@@ -104,7 +104,7 @@ impl Log {
         if status.success() {
             Ok(())
         } else {
-            Err(ProcessError::Status { command: shown(run.command), status })
+            Err(ProcessError::Status { command: shell_line(run.command), status })
         }
     }
 
@@ -199,11 +199,11 @@ fn copied<T: Send>(
                 }
             }
         });
-        let done = work(&writer);
+        let result = work(&writer);
         drop((writer, ending));
         let copied = copying.join();
         copied.unwrap_or_else(|_| Err(io::Error::other("the thread of a log panicked")))?;
-        done
+        result
     })
 }
 
@@ -220,7 +220,7 @@ pub fn answer(run: &Run<'_>) -> Result<String, ProcessError> {
         })
     })?;
     if !status.success() {
-        return Err(ProcessError::Status { command: shown(run.command), status });
+        return Err(ProcessError::Status { command: shell_line(run.command), status });
     }
     Ok(String::from_utf8_lossy(&answer).trim_end().to_owned())
 }
@@ -280,7 +280,7 @@ fn not_started(run: &Run<'_>, source: io::Error) -> ProcessError {
 }
 
 /// Formats a command line for a shell.
-pub fn shown(command: &[OsString]) -> String {
+pub fn shell_line(command: &[OsString]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%^".contains(c);
     let word = |word: &OsString| {
         let word = word.to_string_lossy();
@@ -327,7 +327,7 @@ mod tests {
                 .contains("cannot start `no-such-program`")
         );
         // PATH, A, and PWD, which shells set.
-        let written = [
+        let lines = [
             "$ sh -c 'echo $A; umask; env | wc -l >&2'",
             "one",
             "0022",
@@ -335,7 +335,7 @@ mod tests {
             "$ sh -c 'exit 3'",
             "$ no-such-program",
         ];
-        assert_eq!(log.tail(9), written);
-        assert_eq!(log.tail(1), written[5..]);
+        assert_eq!(log.tail(9), lines);
+        assert_eq!(log.tail(1), lines[5..]);
     }
 }

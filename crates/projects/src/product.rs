@@ -15,7 +15,7 @@ use super::fingerprint::Fingerprint;
 use super::lock::ItemLock;
 use super::snapshot::{Snapshot, snapshots};
 use super::tools::Tools;
-use super::{Made, ProjectError, Settings, installed, variables, wheelhouse};
+use super::{ProjectError, Settings, WheelPaths, installed, variables, wheelhouse};
 use base::directory::walk;
 use base::names::PackageName;
 use base::regular;
@@ -105,7 +105,7 @@ pub(crate) struct Keeper<'a> {
     installed: Option<String>,
     tools: Tools,
     products: BTreeMap<PackageName, Product>,
-    prefetched: Made,
+    prefetched: WheelPaths,
 }
 
 impl<'a> Keeper<'a> {
@@ -202,7 +202,7 @@ impl<'a> Keeper<'a> {
         &self,
         project: &ProjectBuild,
         wheels: &[PathBuf],
-        made: &Made,
+        made: &WheelPaths,
         inputs: ProjectInputs,
     ) -> io::Result<()> {
         fs::create_dir_all(&self.directory)?;
@@ -215,7 +215,7 @@ impl<'a> Keeper<'a> {
     }
 
     /// Hashes all inputs but the contents of files.
-    pub fn work_key(&self, project: &ProjectBuild, made: &Made) -> io::Result<String> {
+    pub fn work_key(&self, project: &ProjectBuild, made: &WheelPaths) -> io::Result<String> {
         let dest = self.directory.parent().unwrap_or(&self.directory);
         let history = self.source(&project.name).map(|source| source.history(&self.root));
         let key = self.key_of(project, made, dest, history.transpose()?)?;
@@ -228,7 +228,7 @@ impl<'a> Keeper<'a> {
         &self.common
     }
 
-    fn key(&self, project: &ProjectBuild, made: &Made, dest: &Path) -> io::Result<String> {
+    fn key(&self, project: &ProjectBuild, made: &WheelPaths, dest: &Path) -> io::Result<String> {
         let source = self.source(&project.name).map(|source| source.identity(&self.root));
         self.key_of(project, made, dest, source.transpose()?)
     }
@@ -236,7 +236,7 @@ impl<'a> Keeper<'a> {
     fn key_of(
         &self,
         project: &ProjectBuild,
-        made: &Made,
+        made: &WheelPaths,
         dest: &Path,
         source: Option<String>,
     ) -> io::Result<String> {
@@ -271,8 +271,8 @@ impl<'a> Keeper<'a> {
     }
 }
 
-fn finished_wheels(plan: &Plan, settings: &Settings) -> Made {
-    let Some(root) = &settings.sources else { return Made::new() };
+fn finished_wheels(plan: &Plan, settings: &Settings) -> WheelPaths {
+    let Some(root) = &settings.sources else { return WheelPaths::new() };
     let files = plan.wheels.iter().filter(|wheel| wheel.index.is_none()).map(|wheel| {
         (wheel.name.clone(), wheel.files.iter().map(|f| root.join(f.as_str())).collect())
     });

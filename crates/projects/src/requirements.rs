@@ -67,8 +67,8 @@ impl Requirements<'_> {
         let mut words = options;
         words.extend(["--report".into(), report.clone().into_os_string()]);
         words.extend(["-r".into(), file.into_os_string()]);
-        let within = within(place)?;
-        place.run_with(&within, INSTALLING, &self.tools.install(python, words))?;
+        let variables = offline_variables(place)?;
+        place.run_with(&variables, INSTALLING, &self.tools.install(python, words))?;
         Ok(place.used.report(&report)?)
     }
 
@@ -93,12 +93,13 @@ impl Requirements<'_> {
         let lines = lines.lines().filter(|line| !line.trim().is_empty());
         lines
             .map(|line| {
-                plain(line, author, self.offered).and_then(|requirement| self.allowed(requirement))
+                plain(line, author, self.offered)
+                    .and_then(|requirement| self.check_declared(requirement))
             })
             .collect()
     }
 
-    fn allowed(&self, (name, line): (String, String)) -> Result<String, Failed> {
+    fn check_declared(&self, (name, line): (String, String)) -> Result<String, Failed> {
         let is_offered = || self.offered.iter().any(|file| name_of(file).as_ref() == Some(&name));
         if self.declared.contains(&name) && !is_offered() {
             return Err(not_from_index(&name));
@@ -199,8 +200,8 @@ impl Requirements<'_> {
             }
             fs::create_dir_all(&out)?;
             let before = place.log.length();
-            let within = within(place)?;
-            let Err(failed) = place.run_with(&within, "building a requirement", &command) else {
+            let variables = offline_variables(place)?;
+            let Err(failed) = place.run_with(&variables, "building a requirement", &command) else {
                 break;
             };
             // Requirements that only its backend knows.
@@ -242,8 +243,8 @@ impl Requirements<'_> {
     }
 }
 
-/// Variables of steps behind walls: pip finds the downloads and the wheels of this build alone.
-fn within(place: &Workspace) -> Result<BTreeMap<String, OsString>, Failed> {
+/// Variables of steps without a network: pip finds only the downloads and the wheels of this build.
+fn offline_variables(place: &Workspace) -> Result<BTreeMap<String, OsString>, Failed> {
     let mut variables = variables::without_pip(&place.variables);
     let fetched = place.directory.join(FETCHED);
     let house = place.directory.join("wheelhouse");

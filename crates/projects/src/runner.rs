@@ -115,13 +115,13 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> Option<u8> {
     let Ok(input) = stdin().try_clone_to_owned() else { return Some(FAILED) };
     let rockpack = UnixStream::from(input);
     let connected = words.get(1).is_some_and(|word| *word == CONNECTED);
-    let done = match words.first().and_then(|word| word.to_str()) {
+    let result = match words.first().and_then(|word| word.to_str()) {
         Some(OUTER) => outer(connected, &rockpack),
         Some(INNER) => inner(connected, &rockpack),
         Some(ALONE) => alone(&rockpack),
         _ => Err(io::Error::other("an unknown runner")),
     };
-    let Err(error) = done else { return Some(0) };
+    let Err(error) = result else { return Some(0) };
     let _ = Message::Failed(with_causes(&error)).send(&rockpack);
     Some(FAILED)
 }

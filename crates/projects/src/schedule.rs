@@ -68,7 +68,7 @@ fn worker<T, E>(
         held[next] = State::Running(processes);
         drop(held);
         let end = match work(next, processes) {
-            Ok(done) => End::Done(done),
+            Ok(value) => End::Done(value),
             Err(failed) => End::Failed(failed),
         };
         held = states.lock().unwrap_or_else(PoisonError::into_inner);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use super::content::{CheckoutContent, Named};
+use super::content::{CheckoutContent, NamedFiles};
 use super::fingerprint::Fingerprint;
 use super::git::GitDirectory;
 use super::git_program::GitError;
@@ -28,7 +28,7 @@ impl Snapshot {
     /// Reads the checkout of a project.
     pub fn take(root: &Path, project: &ProjectBuild) -> Result<Self, GitError> {
         let place = root.join(project.source.as_str());
-        let content = CheckoutContent::read(&place, &Named::of_project(project))?;
+        let content = CheckoutContent::read(&place, &NamedFiles::of_project(project))?;
         let files = hashed(&place, &content.files)?;
         Ok(Self { directory: project.source.clone(), content, tree: tree_hash(&files), files })
     }

@@ -263,8 +263,8 @@ mod tests {
         }
         for question in [QUESTION, WHICH] {
             let mut python = std::process::Command::new("python3");
-            let done = python.args(["-c", question]).current_dir(dir.path()).output().unwrap();
-            assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+            let output = python.args(["-c", question]).current_dir(dir.path()).output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         }
     }
 

@@ -94,8 +94,8 @@ impl Site<'_> {
             self.run_with(None, trial, &commands, place)?;
         }
         for version in pythons.iter().take(most) {
-            let done = self.run_with(Some(version), trial, &commands, place);
-            done.map_err(|failed| failed.for_python(version))?;
+            let result = self.run_with(Some(version), trial, &commands, place);
+            result.map_err(|failed| failed.for_python(version))?;
         }
         ran.passed = commands.len();
         Ok(ran)

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 
 use super::variables::{address, append};
-use super::{Made, wheel_of};
+use super::{WheelPaths, wheel_of};
 use base::directory::entries;
 use base::names::{DistName, PackageName};
 use plan::Plan;
@@ -17,7 +17,7 @@ use wheel::package::{Metadata, Requirement, Wheel, WheelName, distribution_of};
 /// Directory of prefetched wheels, relative to the destination.
 pub const OTHERS: &str = "wheelhouse";
 
-pub fn of_others(plan: &Plan, dest: &Path) -> io::Result<Made> {
+pub fn of_others(plan: &Plan, dest: &Path) -> io::Result<WheelPaths> {
     let wheels =
         plan.prefetched.iter().map(|wheel| Ok((wheel.name.clone(), of_other(dest, &wheel.name)?)));
     wheels.collect()
@@ -87,7 +87,7 @@ pub fn not_before(
     for project in &plan.projects {
         let absent = project.after.iter().filter(|name| !made.contains(name));
         for name in absent.filter(|name| !may_be_absent.contains(name.as_str())) {
-            if of_projects(std::slice::from_ref(name), &Made::new(), dest)?.is_empty() {
+            if of_projects(std::slice::from_ref(name), &WheelPaths::new(), dest)?.is_empty() {
                 return Ok(Some((project.name.to_string(), name.to_string())));
             }
         }
@@ -96,7 +96,11 @@ pub fn not_before(
 }
 
 /// Wheels of dependencies: new ones, otherwise an earlier build's.
-pub fn of_projects(before: &[PackageName], made: &Made, dest: &Path) -> io::Result<Vec<PathBuf>> {
+pub fn of_projects(
+    before: &[PackageName],
+    made: &WheelPaths,
+    dest: &Path,
+) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for name in before {
         match made.get(name) {

@@ -130,8 +130,8 @@ impl Workspace {
         doing: &str,
         command: &[OsString],
     ) -> Result<(), Failed> {
-        let done = self.log.run(&Run { command, directory, environment, limits });
-        done.map_err(|e| match e {
+        let result = self.log.run(&Run { command, directory, environment, limits });
+        result.map_err(|e| match e {
             // The log has the whole command.
             ProcessError::Status { status, .. } => {
                 let hint = if self.was_confined() { CONFINED } else { "" };

@@ -195,11 +195,11 @@ fn output(result: &api::ActionResult, recipe: &Recipe) -> Option<Stored> {
     let fits = result.exit_code == 0
         && (is_framed || output.path == OUTPUT)
         && size > 0
-        && size <= most(recipe)?;
+        && size <= largest_stream(recipe)?;
     fits.then_some(Stored { blob, is_framed })
 }
 
-fn most(recipe: &Recipe) -> Option<u64> {
+fn largest_stream(recipe: &Recipe) -> Option<u64> {
     recipe.size.checked_add(recipe.size / 8)?.checked_add(SLACK)
 }
 

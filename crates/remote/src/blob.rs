@@ -164,7 +164,7 @@ impl Client {
     ) -> Result<Result<(), Failure>, Status> {
         let mut offset = position.load(Ordering::Relaxed);
         let request = ReadRequest {
-            resource_name: self.named(&format!("blobs/{}/{}", digest.sha256, digest.size)),
+            resource_name: self.resource(&format!("blobs/{}/{}", digest.sha256, digest.size)),
             read_offset: i64::try_from(offset).unwrap_or(i64::MAX),
             read_limit: 0,
         };
@@ -233,7 +233,8 @@ impl Client {
     /// Sends a blob. After an interruption, it continues at the server's position.
     pub async fn send(&self, digest: Digest, blob: &Blob) -> Result<(), Failure> {
         let upload = uuid();
-        let name = self.named(&format!("uploads/{upload}/blobs/{}/{}", digest.sha256, digest.size));
+        let name =
+            self.resource(&format!("uploads/{upload}/blobs/{}/{}", digest.sha256, digest.size));
         let (begun, committed) = (AtomicU64::new(0), AtomicU64::new(0));
         let call = Call::new("Write");
         self.try_often(&call, || async {
@@ -322,18 +323,18 @@ impl Client {
         batches.retain(|batch| !batch.is_empty());
         let batches = stream::iter(&batches).map(|batch| self.send_small(batch));
         let mut batches = batches.buffer_unordered(AT_ONCE);
-        while let Some(done) = batches.next().await {
-            done?;
+        while let Some(result) = batches.next().await {
+            result?;
         }
         let large = stream::iter(&large).map(|(digest, blob)| self.send(*digest, blob));
         let mut large = large.buffer_unordered(AT_ONCE);
-        while let Some(done) = large.next().await {
-            done?;
+        while let Some(result) = large.next().await {
+            result?;
         }
         Ok(())
     }
 
-    fn named(&self, rest: &str) -> String {
+    fn resource(&self, rest: &str) -> String {
         if self.instance.is_empty() { rest.to_owned() } else { format!("{}/{rest}", self.instance) }
     }
 }

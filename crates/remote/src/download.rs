@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 
 use super::action::{self, Action, Stored};
 use super::client::{Client, Failure};
-use super::farm::{self, Farm, Made, Task};
+use super::farm::{self, Farm, MadeStream, Task};
 use super::pace::{PATIENCE, Pace, is_dear};
 use super::{Counts, SharedCache};
 use base::activity;
@@ -106,7 +106,7 @@ impl<'b> Download<'b> {
     fn decide(&self) {
         let threads = self.shared.options.threads;
         for awaited in self.streams.iter().filter(|awaited| awaited.is_open()) {
-            if self.pace.pays(awaited.size(), awaited.effort(), threads) {
+            if self.pace.is_worth_waiting(awaited.size(), awaited.effort(), threads) {
                 awaited.hold(HOLD);
             }
         }
@@ -119,7 +119,7 @@ impl<'b> Download<'b> {
         let mut queue = self.queue();
         let pays = |place: &usize| {
             let stream = self.streams[*place];
-            self.pace.pays(stream.size(), stream.effort(), threads)
+            self.pace.is_worth_waiting(stream.size(), stream.effort(), threads)
         };
         loop {
             let forward = queue.dear.front().is_some_and(pays);
@@ -173,7 +173,7 @@ impl<'b> Download<'b> {
             }
             match arrival {
                 Err(Failure::Over) => {}
-                Ok(_) | Err(_) => self.pace.done(awaited.size()),
+                Ok(_) | Err(_) => self.pace.add_resolved(awaited.size()),
             }
             self.count(awaited, &arrival);
         }
@@ -211,7 +211,7 @@ impl<'b> Download<'b> {
 
     fn request<T>(&self, question: impl FnOnce() -> T) -> T {
         if self.asking.fetch_add(1, Ordering::Relaxed) == 0 {
-            self.pace.stirred();
+            self.pace.record_event();
         }
         let address = self.shared.options.address.to_string();
         let answer = activity::during("request", "a packed file", &address, question);
@@ -222,10 +222,10 @@ impl<'b> Download<'b> {
     fn compute<T>(&self, work: impl FnOnce() -> T) -> T {
         // `cpu` is never closed.
         let permit = self.shared.runtime.block_on(self.cpu.acquire());
-        let done = work();
+        let result = work();
         drop(permit);
-        self.pace.stirred();
-        done
+        self.pace.record_event();
+        result
     }
 
     /// Returns the recipe; `None` if the content is unreadable (reported when packed) or being
@@ -251,7 +251,7 @@ impl<'b> Download<'b> {
         }
         let action = Action::from_recipe(recipe, &shared.options.silo).digest();
         let entry = self.request(|| shared.runtime.block_on(client.entry(action)))?;
-        self.pace.stirred();
+        self.pace.record_event();
         let Some(Stored { blob: stream, is_framed }) = action::stream(&entry, recipe, form) else {
             return Ok(Arrival::Wrong);
         };
@@ -260,7 +260,7 @@ impl<'b> Download<'b> {
             return Ok(Arrival::TooLate);
         }
         let Ok(Some(room)) = shared.cache.room(stream.size) else { return Ok(Arrival::TooLate) };
-        let progress = |_| self.pace.stirred();
+        let progress = |_| self.pace.record_event();
         match self.request(|| shared.runtime.block_on(client.fetch(stream, &room, progress))) {
             Err(Failure::Damaged) => {
                 shared.report_damage(&recipe.key(), stream);
@@ -341,7 +341,7 @@ impl<'b> Download<'b> {
         let import = || self.shared.cache.import(recipe, awaited.form(), &room);
         let Ok(entry) = self.compute(import) else { return Ok(Arrival::Wrong) };
         // From here on, packing threads find it.
-        farm.made(Made { recipe: recipe.clone(), form: awaited.form(), stream, entry });
+        farm.add(MadeStream { recipe: recipe.clone(), form: awaited.form(), stream, entry });
         if !awaited.arrive(entry) {
             return Ok(Arrival::TooLate);
         }

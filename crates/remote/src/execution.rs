@@ -50,12 +50,12 @@ impl Client {
         fresh: bool,
         is_needed: &impl Fn() -> bool,
     ) -> Result<Answer, Status> {
-        let mut begun = Begun::start(self, action, fresh);
+        let mut running = RunningExecution::start(self, action, fresh);
         let answer = tokio::select! {
-            answer = begun.follow() => answer,
+            answer = running.follow() => answer,
             () = unneeded(is_needed) => return Ok(Answer::Unneeded),
         };
-        begun.name.clear();
+        running.name.clear();
         match answer {
             Err(status) if is_lack(status.code()) => Ok(Answer::Lacking(self.status_text(&status))),
             answer => answer.map(|result| Answer::Done(Box::new(result))),
@@ -77,14 +77,14 @@ async fn unneeded(is_needed: &impl Fn() -> bool) {
 type First = Result<(Operation, Streaming<Operation>), Status>;
 
 /// Execution in progress. Dropping cancels it on the server.
-struct Begun<'c> {
+struct RunningExecution<'c> {
     client: &'c Client,
     /// Separate task, because cancelling needs the name in the answer.
     task: Option<JoinHandle<First>>,
     name: String,
 }
 
-impl<'c> Begun<'c> {
+impl<'c> RunningExecution<'c> {
     fn start(client: &'c Client, action: Digest, fresh: bool) -> Self {
         let task = tokio::spawn(first(client.clone(), action, fresh));
         Self { client, task: Some(task), name: String::new() }
@@ -105,7 +105,7 @@ impl<'c> Begun<'c> {
     }
 }
 
-impl Drop for Begun<'_> {
+impl Drop for RunningExecution<'_> {
     fn drop(&mut self) {
         let (task, mut name) = (self.task.take(), std::mem::take(&mut self.name));
         if task.is_none() && name.is_empty() {

@@ -50,11 +50,11 @@ pub(super) struct Farm {
     packed_bytes: AtomicU64,
     late: AtomicU64,
     trouble: Mutex<Trouble>,
-    made: Mutex<Vec<Made>>,
+    made: Mutex<Vec<MadeStream>>,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Made {
+pub(super) struct MadeStream {
     pub recipe: Recipe,
     pub form: Form,
     pub stream: Digest,
@@ -129,11 +129,11 @@ impl Farm {
         }
     }
 
-    pub(crate) fn all_made(&self) -> Vec<Made> {
+    pub(crate) fn all_made(&self) -> Vec<MadeStream> {
         lock(&self.made).clone()
     }
 
-    pub fn made(&self, made: Made) {
+    pub fn add(&self, made: MadeStream) {
         lock(&self.trouble).in_a_row = 0;
         lock(&self.made).push(made);
     }
@@ -310,11 +310,11 @@ async fn stream(
     }
     Err(match result.exit_code {
         0 => Failure::Refused("its output is not a stream".to_owned()),
-        _ => ended(storage, result).await,
+        _ => exit_failure(storage, result).await,
     })
 }
 
-pub(super) async fn ended(storage: &Client, result: &api::ActionResult) -> Failure {
+pub(super) async fn exit_failure(storage: &Client, result: &api::ActionResult) -> Failure {
     let (code, stderr) = (result.exit_code, storage.stderr(result).await);
     let stderr = if stderr.is_empty() { stderr } else { format!(": {stderr}") };
     Failure::Refused(format!("the program ended with exit status {code}{stderr}"))

@@ -53,7 +53,7 @@ pub use action::{Digest, DigestError};
 pub use farm::Executor;
 pub use header::{HeaderError, header};
 pub use helper::Helper;
-pub use orders::{Heard, Input, Node, Order, Orders, Output};
+pub use orders::{Input, Node, Order, OrderProgress, Orders, Output};
 pub use secret::Secret;
 
 /// Settings of a shared cache.

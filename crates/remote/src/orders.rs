@@ -23,7 +23,7 @@ use super::blob::Blob;
 use super::breaker::Breaker;
 use super::client::{Client, Failure};
 use super::execution::{Answer, CANCEL, TICK};
-use super::farm::{ended, program};
+use super::farm::{exit_failure, program};
 use super::tree::Tree;
 use manifest::Address;
 
@@ -90,7 +90,7 @@ pub enum Node {
 
 /// Progress of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Heard {
+pub enum OrderProgress {
     /// Sent to the farm.
     Begun,
     /// Made, with fetched bytes.
@@ -186,11 +186,11 @@ impl Orders {
     }
 
     /// Makes orders in parallel. Returns the digests of outputs or the reason of failure. Reports
-    /// progress to `hear`, by index.
+    /// progress to `report`, by index.
     pub fn make(
         &self,
         orders: &[Order],
-        hear: &(dyn Fn(usize, Heard) + Sync),
+        report: &(dyn Fn(usize, OrderProgress) + Sync),
     ) -> Vec<Result<Vec<Digest>, String>> {
         let (stop, under_way) = (Arc::clone(&self.stop), Arc::clone(&self.under_way));
         let farm = self.farm.clone();
@@ -199,7 +199,7 @@ impl Orders {
             stop.send_replace(true);
             under_way.load(Ordering::SeqCst) == 0 && farm.leaving() == 0
         });
-        let made = self.runtime.block_on(self.make_all(orders, hear));
+        let made = self.runtime.block_on(self.make_all(orders, report));
         cleanup::wait_if_ending();
         made
     }
@@ -207,7 +207,7 @@ impl Orders {
     async fn make_all(
         &self,
         orders: &[Order],
-        hear: &(dyn Fn(usize, Heard) + Sync),
+        report: &(dyn Fn(usize, OrderProgress) + Sync),
     ) -> Vec<Result<Vec<Digest>, String>> {
         let prepared: Vec<_> = orders.iter().map(|order| self.prepare(order)).collect();
         let blobs = prepared.iter().flat_map(|prepared| prepared.blobs.clone());
@@ -223,25 +223,29 @@ impl Orders {
         let tasks = stream::iter(order).map(|number| {
             let prepared = &prepared[number];
             async move {
-                hear(number, Heard::Begun);
+                report(number, OrderProgress::Begun);
                 let _one = UnderWay::new(&self.under_way);
                 let made = self.make_one(prepared, deadline).await;
                 let late =
                     || Failure::Refused(format!("it did not finish in {} s", limit.as_secs()));
                 let made = made.and_then(|made| made.ok_or_else(late));
-                hear(number, made.as_ref().map_or(Heard::Failed, |made| Heard::Made(size(made))));
+                report(
+                    number,
+                    made.as_ref()
+                        .map_or(OrderProgress::Failed, |made| OrderProgress::Made(size(made))),
+                );
                 (number, made)
             }
         });
         let mut made: Vec<_> = tasks.buffer_unordered(AT_ONCE).collect().await;
-        self.settle().await;
+        self.wait_for_cancellations().await;
         made.sort_by_key(|(number, _)| *number);
         made.into_iter().map(|(_, made)| made.map_err(|failure| self.reason(&failure))).collect()
     }
 
-    async fn settle(&self) {
-        let until = Instant::now() + CANCEL;
-        while self.farm.leaving() > 0 && Instant::now() < until {
+    async fn wait_for_cancellations(&self) {
+        let end = Instant::now() + CANCEL;
+        while self.farm.leaving() > 0 && Instant::now() < end {
             tokio::time::sleep(TICK).await;
         }
     }
@@ -263,7 +267,7 @@ impl Orders {
                 }
                 Answer::Done(result) => {
                     if result.exit_code != 0 {
-                        return Err(ended(&self.storage, &result).await);
+                        return Err(exit_failure(&self.storage, &result).await);
                     }
                     let digests = outputs(&result, prepared.order)?;
                     match self.fetch(&digests, prepared.order).await {

@@ -13,7 +13,7 @@ use futures_util::{StreamExt, stream};
 use super::action::{self, Action, Digest, Stored};
 use super::blob::Blob;
 use super::client::{Client, Failure};
-use super::farm::{Farm, Made};
+use super::farm::{Farm, MadeStream};
 use super::pace::is_worth;
 use super::{Counts, SharedCache};
 use base::activity;
@@ -151,7 +151,7 @@ fn parcel<'a>(
 }
 
 /// Stores a farm's stream under the digest without program, so that other programs find it.
-fn from_farm<'a>(shared: &SharedCache, made: &'a Made) -> Option<Parcel<'a>> {
+fn from_farm<'a>(shared: &SharedCache, made: &'a MadeStream) -> Option<Parcel<'a>> {
     let (file, offset) = shared.cache.file_of(&made.entry);
     let file = Arc::new(file.try_clone().ok()?);
     let blob = Blob::File { file, offset, len: made.stream.size };
@@ -210,8 +210,8 @@ async fn send(
             Ok(())
         });
         let mut entries = entries.buffer_unordered(AT_ONCE);
-        while let Some(done) = entries.next().await {
-            done?;
+        while let Some(result) = entries.next().await {
+            result?;
         }
     }
     Ok(())

@@ -45,7 +45,7 @@ mod write;
 pub use change::Change;
 pub use error::{PromoteError, WriteError};
 
-use input::{Input, refused};
+use input::{Input, refusal};
 use set::Set;
 use targets::Targets;
 use wheel::{Context, WheelRewrite};
@@ -190,7 +190,7 @@ fn check_whole(inputs: &[Input]) -> Result<(), PromoteError> {
         None => Ok(()),
         Some(input) => {
             let reason = "it was built with `--since`, for a set of several versions";
-            Err(refused(&input.file_name(), reason, "build the packages whole, without --since"))
+            Err(refusal(&input.file_name(), reason, "build the packages whole, without --since"))
         }
     }
 }
@@ -223,7 +223,7 @@ fn new_versions(
                 let local = set.locals().0;
                 let reason = format!("the version {} does not end with `{local}`", input.version);
                 let help = "remove the package, or its name in the `promote` line of packages.kdl";
-                return Err(refused(&input.file_name(), reason, help));
+                return Err(refusal(&input.file_name(), reason, help));
             };
             Some(new)
         } else {
@@ -269,30 +269,30 @@ impl Promotion {
     ) -> Result<Rewritten, PromoteError> {
         self.check_destination(dest)?;
         let stage = Stage::open(dest)?;
-        let written = write::packages(self, &stage, threads)?;
-        self.check_sums(&written)?;
+        let hashes = write::packages(self, &stage, threads)?;
+        self.check_sums(&hashes)?;
         let mut inputs: Vec<(String, String)> = self
             .packages
             .iter()
-            .zip(&written)
-            .map(|(package, written)| {
-                (package.input.clone(), written.old.clone().unwrap_or_default())
+            .zip(&hashes)
+            .map(|(package, hashes)| {
+                (package.input.clone(), hashes.old.clone().unwrap_or_default())
             })
             .collect();
         for (name, file) in &self.statements {
             inputs.push((name.clone(), regular::sha256(file)?));
         }
-        let outputs = self.packages.iter().zip(written).map(|(p, w)| (p.output.clone(), w.new));
+        let outputs = self.packages.iter().zip(hashes).map(|(p, w)| (p.output.clone(), w.new));
         let promoted =
             Promoted { from: &self.from, to: &self.to, keep_targets: &self.keep, inputs, run };
         let packages = outputs.collect();
         Rewritten::replace(stage, packages, |made| Statement::of_promotion(&promoted, made), gate)
     }
 
-    fn check_sums(&self, written: &[Hashes]) -> Result<(), PromoteError> {
-        for (package, written) in self.packages.iter().zip(written) {
+    fn check_sums(&self, hashes: &[Hashes]) -> Result<(), PromoteError> {
+        for (package, hashes) in self.packages.iter().zip(hashes) {
             let listed = self.sums.get(&package.input);
-            if listed.is_some() && listed != written.old.as_ref() {
+            if listed.is_some() && listed != hashes.old.as_ref() {
                 return Err(PromoteError::Changed { path: package.from.clone() });
             }
         }

@@ -18,12 +18,12 @@ use record::gate::Gate;
 use record::provenance::{Run, SplitInto, Statement};
 use wheel::archive::Stage;
 
-mod beside;
 mod division;
 mod error;
 mod fat;
 mod input;
 mod packed_code;
+mod present_packages;
 mod runtime;
 mod scan;
 mod sorted;
@@ -34,20 +34,20 @@ mod write;
 pub use division::{Division, Emptied, Part};
 pub use error::SplitError;
 pub use fat::Archive;
-pub use sorted::Whole;
+pub use sorted::UnsplitFile;
 
-use beside::Beside;
-use input::{Input, refuse_any, refused};
+use input::{Input, refusal, refuse_any};
+use present_packages::PresentPackages;
 
 /// Request for a split.
 #[derive(Debug)]
-pub struct Ask<'a> {
+pub struct SplitRequest<'a> {
     /// Wheels to split.
     pub wheels: &'a [PathBuf],
     /// Version that they were built against.
     pub version: Option<&'a Version>,
     /// Directory with these packages.
-    pub beside: Option<&'a Path>,
+    pub packages: Option<&'a Path>,
     /// Number of threads.
     pub threads: usize,
     /// Codes of accepted findings.
@@ -68,13 +68,13 @@ pub struct Split {
 /// Fails if a wheel is unreadable, damaged, unsafe to install or without a line; a file names an
 /// unclaimed target or several, or has code for another; wheels conflict in version or path; or
 /// required versions contradict each other.
-pub fn plan(manifest: &Manifest, ask: &Ask<'_>) -> Result<Split, SplitError> {
-    let packages = ask.beside.map(Beside::read).transpose()?;
-    let inputs = ask.wheels.iter().map(|path| Input::open(path, manifest, ask.allowed));
+pub fn plan(manifest: &Manifest, request: &SplitRequest<'_>) -> Result<Split, SplitError> {
+    let packages = request.packages.map(PresentPackages::read).transpose()?;
+    let inputs = request.wheels.iter().map(|path| Input::open(path, manifest, request.allowed));
     let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
     refuse_any(versions(&inputs))?;
     let divisions =
-        inputs.into_iter().map(|i| division::divided(i, manifest, ask, packages.as_ref()));
+        inputs.into_iter().map(|i| division::divided(i, manifest, request, packages.as_ref()));
     let divisions = divisions.collect::<Result<Vec<_>, _>>()?;
     refuse_any(owners(&divisions))?;
     Ok(Split { divisions })
@@ -90,7 +90,7 @@ fn versions(inputs: &[Input<'_>]) -> Problems {
         if version != first_version {
             let reason = format!("it has version {version}, but another wheel has {first_version}");
             let help = "split wheels of one version at a time";
-            problems.push(refused(&input.path, &reason, help));
+            problems.push(refusal(&input.path, &reason, help));
         }
     }
     problems
@@ -103,7 +103,7 @@ fn owners(divisions: &[Division]) -> Problems {
         for part in &division.parts {
             if names.insert(&part.output, division).is_some() {
                 let reason = format!("two wheels would have the name {}", part.output.file_name());
-                problems.push(refused(
+                problems.push(refusal(
                     &division.from,
                     &reason,
                     "give each wheel once, and each `wheel` line of packages.kdl different names",
@@ -131,16 +131,16 @@ impl Split {
         &self,
         dest: &Path,
         run: Run,
-        ask: &Ask<'_>,
+        request: &SplitRequest<'_>,
         gate: &Gate<'_>,
     ) -> Result<Rewritten, SplitError> {
         self.check_destination(dest)?;
         let stage = Stage::open(dest)?;
-        let hashes = write::packages(&self.divisions, &stage, ask.threads)?;
+        let hashes = write::packages(&self.divisions, &stage, request.threads)?;
         let file =
             |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let inputs = hashes.inputs.iter().map(|(path, sha256)| (file(path), sha256.clone()));
-        let into = SplitInto { version: ask.version, inputs: inputs.collect(), run };
+        let into = SplitInto { version: request.version, inputs: inputs.collect(), run };
         Rewritten::replace(stage, hashes.outputs, |made| Statement::of_split(&into, made), gate)
     }
 
@@ -158,7 +158,7 @@ impl Split {
                 let reason =
                     format!("it is in {}, the directory of the new wheels", place.display());
                 let help = "give another directory: -o OUT";
-                Err(SplitError::Refused(refused(wheel, &reason, help).into()))
+                Err(SplitError::Refused(refusal(wheel, &reason, help).into()))
             }
         }
     }

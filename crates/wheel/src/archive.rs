@@ -1,7 +1,7 @@
 //! Writers of wheels, sdists and tarballs, and the stage for atomic output.
 //!
 //! Equal input gives equal bytes, independent of clock, umask, hash order and number of threads.
-//! Only [`stage::written`] starts threads; callers may run [`deflate::Encoder`] and
+//! Only [`stage::run_jobs_and_sync`] starts threads; callers may run [`deflate::Encoder`] and
 //! [`deflate::Packed::new`] on any thread.
 
 pub mod checksum;

@@ -36,7 +36,7 @@ pub use content::{MemberContent, Size, Stream};
 pub use error::{EditError, Fault, MakeError};
 pub use output::{Hashes, Output, Sink};
 pub use packing::{Packing, xz_preset};
-pub use prepared::{Made, Prepared};
+pub use prepared::{FinishedWheel, Prepared};
 pub use rows::{RecordRows, RowFault};
 
 use content::Attributes;
@@ -211,7 +211,9 @@ impl<'w> Edit<'w> {
         let place = format!("{}/RECORD", self.wheel.dist_info());
         if self.order == Order::Old {
             let directories = versioned(self.wheel.dist_info(), &self.dist_info);
-            rows.extend(record.rest(self.wheel, &place, |path| renamed(&directories, path)));
+            rows.extend(
+                record.remaining_rows(self.wheel, &place, |path| renamed(&directories, path)),
+            );
         }
         let name = format!("{info}RECORD");
         let content = MemberContent::text(record::text(rows, self.order, &name));

@@ -1,7 +1,7 @@
 //! Wheels and sdists: a writer of reproducible archives, a strict reader, and the editor of wheels.
 //!
-//! Takes archives of any author; returns their parts, with each fault of their form. Never trusts a
-//! length or a name in an archive, and never extracts outside of a directory.
+//! The readers accept archives of any author, and return their parts with each fault of their form. They
+//! trust no length and no name in an archive, and never extract outside of the given directory.
 
 #![warn(missing_docs)]
 

@@ -29,11 +29,11 @@ mod xz_stream;
 pub mod zip_file;
 
 pub use base::names::Requirement;
-pub use content::{ContentKind, FileContent, Kept};
+pub use content::{BufferedContent, ContentKind, FileContent};
 pub use copied::{CopyError, copied};
 pub use error::{OpenError, PackageError, ReadError};
 pub use fault::{Fault, FaultKind};
-pub use found::{Found, packages};
+pub use found::{FoundPackage, packages};
 pub use header::Header;
 pub use metadata::{FieldError, Metadata};
 pub use sdist::Sdist;

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use crate::edit::{Edit, EditError, Made, MakeError, MemberContent, Prepared};
+use crate::edit::{Edit, EditError, FinishedWheel, MakeError, MemberContent, Prepared};
 use crate::package::header::rewritten;
 use crate::package::{Wheel, WheelName};
 use base::names::{PlatformTags, VariantLabel};
@@ -15,7 +15,11 @@ mod same;
 
 /// Writes `wheel` into `into` under one or more platform tags
 /// (`manylinux_2_28_x86_64.linux_x86_64`).
-pub fn retag(wheel: &Path, platform: &PlatformTags, into: &Path) -> Result<Made, MakeError> {
+pub fn retag(
+    wheel: &Path,
+    platform: &PlatformTags,
+    into: &Path,
+) -> Result<FinishedWheel, MakeError> {
     prepare(wheel, platform, into)?.finish()
 }
 
@@ -33,7 +37,7 @@ pub fn prepare(wheel: &Path, platform: &PlatformTags, into: &Path) -> Result<Pre
 
 /// Writes `wheel` into `into` under another version. Files into which the project wrote its version
 /// keep it.
-pub fn reversion(wheel: &Path, version: &Version, into: &Path) -> Result<Made, MakeError> {
+pub fn reversion(wheel: &Path, version: &Version, into: &Path) -> Result<FinishedWheel, MakeError> {
     let old = Wheel::open(wheel)?;
     let name = WheelName { version: version.clone(), ..old.name().clone() };
     let place = into.join(name.to_string());

@@ -20,7 +20,7 @@ mod tar_stream;
 mod tree;
 
 pub use fault::{MemberFault, Refusal, name_fault};
-pub use follow::{Lost, follow};
+pub use follow::{Unresolved, follow};
 pub use member::{MemberKind, TarMember};
 pub use tar_reader::{TarEnd, TarReader};
 pub use tree::Tree;

@@ -154,10 +154,10 @@ impl Library {
             let behind = vec![1; 0x200 - HEADERS_END];
             sections.insert(7, section(".rodata", 1, 2, HEADERS_END, behind, 0, 0));
         }
-        self.written(&sections)
+        self.assemble(&sections)
     }
 
-    fn written(&self, sections: &[Section]) -> Vec<u8> {
+    fn assemble(&self, sections: &[Section]) -> Vec<u8> {
         let (records, last) = (self.records(), sections.last().unwrap());
         let mut file = vec![0; last.at + last.bytes.len()];
         let mut put = |at: usize, bytes: &[u8]| file[at..at + bytes.len()].copy_from_slice(bytes);

@@ -38,7 +38,7 @@ impl<'b> Memory<'b> {
     }
 
     /// Returns bytes of the memory, relocations not applied.
-    pub fn at(&self, addresses: Range<u64>) -> Vec<u8> {
+    pub fn bytes_at(&self, addresses: Range<u64>) -> Vec<u8> {
         let mut all = Vec::new();
         for address in addresses {
             let inside =
@@ -68,7 +68,7 @@ impl<'b> Memory<'b> {
     pub fn records(&self) -> Vec<(u32, u64, u64)> {
         let filled = self.filled();
         let record = |at: u64| {
-            let bytes = self.at(at..at + 24);
+            let bytes = self.bytes_at(at..at + 24);
             let magic = u32::from_le_bytes(bytes[..4].try_into().unwrap());
             let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
             let to = filled.iter().find(|(place, _)| *place == at + 8).map(|(_, to)| *to);

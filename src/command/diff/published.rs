@@ -17,7 +17,7 @@ use index::store::{self, Access, Bucket, ErrorKind, Options};
 use rayon::prelude::*;
 use review::contract::{self, Contract};
 use review::diff::Contents;
-use wheel::package::Found;
+use wheel::package::FoundPackage;
 
 use super::super::{Failure, environment, publish};
 use crate::ui;
@@ -60,7 +60,8 @@ impl Published {
     pub fn read(&self) -> Result<Vec<Package<'static>>, Failure> {
         let source: Arc<dyn Bucket> = publish::open(&self.place, Access::Any)?.into();
         let options = Options { access: Access::Anonymous, ..Options::default() };
-        let open = |url: &str, named| store::open(url, &Options { named, ..options.clone() });
+        let open =
+            |url: &str, url_origin| store::open(url, &Options { url_origin, ..options.clone() });
         let versions = Versions::read(source, &open).map_err(|error| failure(&error))?;
         let projects = versions.projects();
         let mut reading = Reading { versions: &versions, built: Vec::new(), size: 0, bytes: 0 };
@@ -146,7 +147,7 @@ fn read_outline(file: &VersionFile, dir: &Path) -> Result<(Outline, Package<'sta
     let made = made.map_err(|error| unread(&error))?;
     let directory: RelPath = "dist".parse().map_err(|_| environment("dist".to_owned()))?;
     let form = Form::of_file(&file.name).unwrap_or(Form::Wheel);
-    let package = Found { path: made.path.clone(), directory, form };
+    let package = FoundPackage { path: made.path.clone(), directory, form };
     let built = read::package(&package, Depth::Outline)
         .map_err(|error| environment(with_causes(&error)))?;
     Ok((made, built))

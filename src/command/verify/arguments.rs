@@ -9,14 +9,14 @@ use check::{Finding, Package};
 use rayon::prelude::*;
 use record::gate::PackageFile;
 use record::recorded;
-use wheel::package::{self, Found};
+use wheel::package::{self, FoundPackage};
 
 use crate::failure::Failure;
 
 #[derive(Default)]
 pub struct PackageArguments {
     /// Packages with their names in messages.
-    pub packages: Vec<(Found, String)>,
+    pub packages: Vec<(FoundPackage, String)>,
     /// Number of checked packages; the others are only installed with them.
     pub judged: usize,
     directories: BTreeSet<PathBuf>,
@@ -39,12 +39,12 @@ impl PackageArguments {
 
     /// Takes packages without their directory.
     #[cfg(feature = "remote")]
-    pub fn from_packages(packages: Vec<(Found, String)>) -> Self {
+    pub fn from_packages(packages: Vec<(FoundPackage, String)>) -> Self {
         Self { judged: packages.len(), packages, ..Self::default() }
     }
 
     pub fn package_files(&self) -> Vec<PackageFile> {
-        let package_file = |(package, name): &(Found, String)| PackageFile {
+        let package_file = |(package, name): &(FoundPackage, String)| PackageFile {
             path: package.path.clone(),
             form: package.form,
             name: name.clone(),
@@ -80,7 +80,7 @@ impl PackageArguments {
         Ok(())
     }
 
-    fn add(&mut self, package: Found) {
+    fn add(&mut self, package: FoundPackage) {
         let resolved =
             std::fs::canonicalize(&package.path).unwrap_or_else(|_| package.path.clone());
         if !self.paths.insert(resolved) {
@@ -105,7 +105,7 @@ impl PackageArguments {
     pub fn variants(&self, packages: &[Package<'_>]) -> io::Result<Vec<Finding>> {
         let mut findings = Vec::new();
         for directory in &self.directories {
-            let is_in_directory = |package: &Found| package.path.parent() == Some(directory);
+            let is_in_directory = |package: &FoundPackage| package.path.parent() == Some(directory);
             let in_directory = self
                 .packages
                 .iter()
@@ -169,7 +169,7 @@ fn wrong(message: String) -> Failure {
         .into()
 }
 
-fn single_package(path: &Path) -> Result<Found, Failure> {
+fn single_package(path: &Path) -> Result<FoundPackage, Failure> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if !path.exists() {
         return Err(wrong(format!("{} does not exist", path.display())));
@@ -178,5 +178,5 @@ fn single_package(path: &Path) -> Result<Found, Failure> {
         .ok_or_else(|| wrong(format!("{} is neither a wheel nor an sdist", path.display())))?;
     let directory: RelPath =
         "dist".parse().map_err(|error: base::names::PathError| wrong(error.to_string()))?;
-    Ok(Found { path: path.to_owned(), directory, form })
+    Ok(FoundPackage { path: path.to_owned(), directory, form })
 }

@@ -187,7 +187,7 @@ fn under_way(action: &api::Digest) -> long::Operation {
     long::Operation { name, ..long::Operation::default() }
 }
 
-fn done(action: &api::Digest, response: &api::ExecuteResponse) -> long::Operation {
+fn finished_operation(action: &api::Digest, response: &api::ExecuteResponse) -> long::Operation {
     let value = response.encode_to_vec();
     let type_url = "type.googleapis.com/build.bazel.remote.execution.v2.ExecuteResponse".to_owned();
     let result = long::operation::Result::Response(Any { type_url, value });
@@ -197,7 +197,7 @@ fn done(action: &api::Digest, response: &api::ExecuteResponse) -> long::Operatio
 fn lacking(action: &api::Digest) -> impl Stream<Item = Result<long::Operation, Status>> + use<> {
     let status: rpc::Status = status(Code::FailedPrecondition);
     let response = api::ExecuteResponse { status: Some(status), ..api::ExecuteResponse::default() };
-    stream::iter([Ok(done(action, &response))])
+    stream::iter([Ok(finished_operation(action, &response))])
 }
 
 #[tonic::async_trait]
@@ -218,8 +218,8 @@ impl api::execution_server::Execution for Shared {
         if let Some(result) = cached.filter(|_| !request.skip_cache_lookup) {
             let response =
                 api::ExecuteResponse { result: Some(result), ..api::ExecuteResponse::default() };
-            let done = stream::iter([Ok(done(&action, &response))]);
-            return Ok(Response::new(Box::pin(begun.chain(done))));
+            let operation = stream::iter([Ok(finished_operation(&action, &response))]);
+            return Ok(Response::new(Box::pin(begun.chain(operation))));
         }
         match fault {
             Some(FarmFault::Refuses) => return Err(Status::permission_denied("not you")),
@@ -259,7 +259,7 @@ impl api::execution_server::Execution for Shared {
             }
             let response =
                 api::ExecuteResponse { result: Some(result), ..api::ExecuteResponse::default() };
-            Ok(done(&action, &response))
+            Ok(finished_operation(&action, &response))
         };
         Ok(Response::new(Box::pin(begun.chain(stream::once(result)))))
     }

@@ -51,7 +51,7 @@ pub(super) fn each_start(
     size: usize,
     mut take: impl FnMut(&[u8]),
 ) -> io::Result<()> {
-    let mut bundle = Counted { bytes: plain(bundle)?, at: 0 };
+    let mut bundle = OffsetReader { bytes: plain(bundle)?, at: 0 };
     let is_code = |entry: &Entry| entry.size >= size as u64 && target(&entry.id).is_some();
     let mut entries: Vec<Entry> = entries(&mut bundle)?.into_iter().filter(is_code).collect();
     entries.sort_by_key(|entry| entry.offset);
@@ -66,12 +66,12 @@ pub(super) fn each_start(
 }
 
 /// Reader that knows its offset.
-struct Counted<R> {
+struct OffsetReader<R> {
     bytes: R,
     at: u64,
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for OffsetReader<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let count = self.bytes.read(out)?;
         self.at += count as u64;

@@ -148,7 +148,7 @@ mod tests {
     use super::super::{START, of_container};
     use super::*;
 
-    fn found(bytes: &[u8], texts: bool) -> Code {
+    fn code_of(bytes: &[u8], texts: bool) -> Code {
         let reading = Reading::new(["gfx"].into_iter());
         let all = [1, 7, 24, 100, bytes.len().max(1)].map(|size| {
             let mut sink = reading.sink(texts);
@@ -170,31 +170,31 @@ mod tests {
     #[test]
     fn detects_bundles_and_archives_by_first_bytes() {
         let ids = ["hipv4-amdgcn-amd-amdhsa--gfx942"];
-        assert_eq!(found(&bundle(&ids), false).ids, names(["gfx942"]));
-        assert_eq!(found(&compressed(3, 1, &bundle(&ids)), true).ids, names(["gfx942"]));
-        assert_eq!(found(&archive(&["gfx90a:xnack-"]), true).ids, names(["gfx90a:xnack-"]));
-        assert!(found(&[0; 100], true).is_empty() && found(b"", true).is_empty());
+        assert_eq!(code_of(&bundle(&ids), false).ids, names(["gfx942"]));
+        assert_eq!(code_of(&compressed(3, 1, &bundle(&ids)), true).ids, names(["gfx942"]));
+        assert_eq!(code_of(&archive(&["gfx90a:xnack-"]), true).ids, names(["gfx90a:xnack-"]));
+        assert!(code_of(&[0; 100], true).is_empty() && code_of(b"", true).is_empty());
     }
 
     #[test]
     fn reports_unreadable_code() {
         let whole = archive(&["gfx942"]);
         for cut in [20, 127, 128, whole.len() - 1] {
-            let code = found(&whole[..cut], false);
+            let code = code_of(&whole[..cut], false);
             assert_eq!(code.unread, Some("the table of contents of an archive of code"), "{cut}");
         }
         let mut beyond = whole;
         beyond[8..16].copy_from_slice(&u64::MAX.to_le_bytes());
-        assert!(found(&beyond, false).unread.is_some());
+        assert!(code_of(&beyond, false).unread.is_some());
         let cut = &bundle(&["hipv4-amdgcn-amd-amdhsa--gfx942"])[..40];
-        assert_eq!(found(cut, false).unread, Some("the table of an offload bundle"));
+        assert_eq!(code_of(cut, false).unread, Some("the table of an offload bundle"));
     }
 
     #[test]
     fn finds_texts_on_request() {
         let text = "\u{82}arch gfx942\0 -mcpu=gfx906:sramecc+:xnack- x".repeat(40) + "gfx90a";
         let expected = names(["gfx90a", "gfx906:sramecc+:xnack-", "gfx942"]);
-        assert_eq!(found(text.as_bytes(), true).texts, expected);
-        assert!(found(text.as_bytes(), false).is_empty());
+        assert_eq!(code_of(text.as_bytes(), true).texts, expected);
+        assert!(code_of(text.as_bytes(), false).is_empty());
     }
 }

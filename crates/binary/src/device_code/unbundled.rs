@@ -437,9 +437,9 @@ mod tests {
         let bundle = with_table(&[("gfx942", 4096 + 899, 30), ("gfx90a", 4096, 900)], &content);
         for file in [bundle.clone(), packed(3, 1, &bundle)] {
             assert!(
-                refused(&file).ends_with("is damaged: code objects overlap"),
+                refusal(&file).ends_with("is damaged: code objects overlap"),
                 "{}",
-                refused(&file)
+                refusal(&file)
             );
         }
     }
@@ -449,7 +449,7 @@ mod tests {
         let stub = b"\x7fELF and no machine".to_vec();
         let bundle = plain(&[("gfx90a", stub[..18].to_vec()), ("gfx942", object(1, 30))]);
         for file in [bundle.clone(), packed(3, 0, &bundle), packed(3, 1, &bundle)] {
-            let error = refused(&file);
+            let error = refusal(&file);
             assert!(error.ends_with("no finished code object for gfx90a"), "{error}");
         }
     }
@@ -487,7 +487,7 @@ mod tests {
         }
     }
 
-    fn refused(file: &Vec<u8>) -> String {
+    fn refusal(file: &Vec<u8>) -> String {
         Bundle::read(file, 0, file.len() as u64).unwrap_err().to_string()
     }
 
@@ -497,10 +497,10 @@ mod tests {
         let version = |version: u8, method: u8| {
             let mut start = packed(3, 1, &bundle);
             (start[4], start[6]) = (version, method);
-            refused(&start)
+            refusal(&start)
         };
         let at = "the offload bundle at byte 0x0";
-        assert_eq!(refused(&vec![0; 64]), "no offload bundle at byte 0x0");
+        assert_eq!(refusal(&vec![0; 64]), "no offload bundle at byte 0x0");
         assert_eq!(
             version(1, 1),
             format!("{at} has compression version 1, which does not record its size")
@@ -511,15 +511,15 @@ mod tests {
         }
         let bitcode = plain(&[("gfx90a", b"BC\xc0\xde of no use".to_vec())]);
         assert!(
-            refused(&bitcode).contains("has no finished code object for gfx90a"),
+            refusal(&bitcode).contains("has no finished code object for gfx90a"),
             "{}",
-            refused(&bitcode)
+            refusal(&bitcode)
         );
         let twice = plain(&[("gfx90a", object(1, 30)), ("gfx90a", object(1, 30))]);
-        assert!(refused(&twice).contains("code for gfx90a twice"));
+        assert!(refusal(&twice).contains("code for gfx90a twice"));
         let mut host = bundle.clone();
         host[40] = 20;
-        assert!(refused(&host).contains("has code for `host-x86_64-unknown-linux-gnu-`"));
+        assert!(refusal(&host).contains("has code for `host-x86_64-unknown-linux-gnu-`"));
     }
 
     #[test]
@@ -531,24 +531,24 @@ mod tests {
             (4000, too_long),
             (bundle.len() - 1, too_long),
         ] {
-            let error = refused(&bundle[..cut].to_vec());
+            let error = refusal(&bundle[..cut].to_vec());
             assert!(error.ends_with(expected), "{cut}: {error}");
         }
         let mut far = bundle.clone();
         far[32..40].copy_from_slice(&u64::MAX.to_le_bytes());
-        assert!(refused(&far).contains("longer than its section allows"));
+        assert!(refusal(&far).contains("longer than its section allows"));
         let whole = packed(3, 1, &bundle);
         assert!(
-            refused(&whole[..whole.len() - 1].to_vec()).contains("longer than its section allows")
+            refusal(&whole[..whole.len() - 1].to_vec()).contains("longer than its section allows")
         );
         let mut short = whole.clone();
         short.truncate(whole.len() - 9);
         short[8..16].copy_from_slice(&((whole.len() - 9) as u64).to_le_bytes());
-        assert!(refused(&short).contains("is damaged"));
+        assert!(refusal(&short).contains("is damaged"));
         for size in [bundle.len() as u64 - 1, bundle.len() as u64 + 1] {
             let mut other = whole.clone();
             other[16..24].copy_from_slice(&size.to_le_bytes());
-            assert!(refused(&other).contains("the size of its content is wrong"), "{size}");
+            assert!(refusal(&other).contains("the size of its content is wrong"), "{size}");
         }
     }
 }

@@ -43,7 +43,7 @@ impl Dynamic {
     ) -> Result<Self, ElfError> {
         let bytes =
             read_bytes(file, have, segment.offset, segment.file_size, "the dynamic section")?;
-        let entries = format.each::<Dyn64<Endianness>, Dyn32<Endianness>, _>(
+        let entries = format.map_records::<Dyn64<Endianness>, Dyn32<Endianness>, _>(
             &bytes,
             DynamicEntry::from_raw,
             DynamicEntry::from_raw,
@@ -87,7 +87,7 @@ impl Strings {
         rest.iter().position(|&byte| byte == 0).map(|end| &rest[..end])
     }
 
-    pub(super) fn named(&self, field: &'static str, offset: u64) -> Result<&[u8], ElfError> {
+    pub(super) fn string(&self, field: &'static str, offset: u64) -> Result<&[u8], ElfError> {
         self.get(offset).ok_or(ElfError::Dynamic { field, value: offset })
     }
 

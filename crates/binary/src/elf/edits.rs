@@ -55,7 +55,7 @@ pub struct Rename {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Wanted {
+pub(super) struct DynamicChanges {
     pub entries: Vec<DynamicEntry>,
     pub added: Vec<u8>,
     /// New `vn_file`s: offset of the entry, and of the string.
@@ -79,7 +79,7 @@ impl Edits {
         info: &ElfInfo,
         dynamic: &Dynamic,
         strings: &Strings,
-    ) -> Result<Wanted, ElfError> {
+    ) -> Result<DynamicChanges, ElfError> {
         self.check()?;
         if strings.bytes.last().is_some_and(|&byte| byte != 0) {
             return Err(ElfError::Dynamic {
@@ -88,7 +88,7 @@ impl Edits {
             });
         }
         let mut pool = Pool { old: strings, added: Vec::new() };
-        let mut resolved = Wanted {
+        let mut resolved = DynamicChanges {
             entries: dynamic.entries.clone(),
             added: Vec::new(),
             needs: Vec::new(),
@@ -118,14 +118,14 @@ impl Edits {
         &self,
         info: &ElfInfo,
         pool: &mut Pool<'_>,
-        wanted: &mut Wanted,
+        changes: &mut DynamicChanges,
     ) -> Result<(), ElfError> {
         if self.rpath == RpathEdit::Keep {
             return Ok(());
         }
         let is_path =
             |entry: &DynamicEntry| entry.tag == elf::DT_RPATH || entry.tag == elf::DT_RUNPATH;
-        let place = wanted.entries.iter().position(is_path);
+        let place = changes.entries.iter().position(is_path);
         let entry = match self.final_rpath(info)? {
             None => None,
             Some(value) => Some(DynamicEntry {
@@ -133,13 +133,13 @@ impl Edits {
                 value: pool.offset_of_rpath(info, &value)?,
             }),
         };
-        let before = wanted.entries.clone();
-        wanted.entries.retain(|entry| !is_path(entry));
+        let before = changes.entries.clone();
+        changes.entries.retain(|entry| !is_path(entry));
         if let Some(entry) = entry {
-            wanted.entries.insert(place.unwrap_or(wanted.entries.len()), entry);
+            changes.entries.insert(place.unwrap_or(changes.entries.len()), entry);
         }
-        if wanted.entries != before {
-            wanted.steps.push(self.describe_rpath(info)?);
+        if changes.entries != before {
+            changes.steps.push(self.describe_rpath(info)?);
         }
         Ok(())
     }
@@ -157,7 +157,7 @@ impl Edits {
         &self,
         info: &ElfInfo,
         pool: &mut Pool<'_>,
-        wanted: &mut Wanted,
+        changes: &mut DynamicChanges,
     ) -> Result<(), ElfError> {
         let Some(name) = &self.soname else { return Ok(()) };
         let old = info.tag(elf::DT_SONAME).map(|at| info.string("DT_SONAME", at)).transpose()?;
@@ -166,14 +166,14 @@ impl Edits {
         }
         let value = pool.offset(name.as_bytes());
         let mut entries =
-            wanted.entries.iter_mut().filter(|entry| entry.tag == elf::DT_SONAME).peekable();
+            changes.entries.iter_mut().filter(|entry| entry.tag == elf::DT_SONAME).peekable();
         if entries.peek().is_some() {
             entries.for_each(|entry| entry.value = value);
         } else {
-            wanted.entries.push(DynamicEntry { tag: elf::DT_SONAME, value });
+            changes.entries.push(DynamicEntry { tag: elf::DT_SONAME, value });
         }
         let old = String::from_utf8_lossy(old.unwrap_or_default()).into_owned();
-        wanted.steps.push(format!("SONAME `{old}` → `{name}`"));
+        changes.steps.push(format!("SONAME `{old}` → `{name}`"));
         Ok(())
     }
 
@@ -198,7 +198,7 @@ impl Rename {
         &self,
         info: &ElfInfo,
         pool: &mut Pool<'_>,
-        wanted: &mut Wanted,
+        changes: &mut DynamicChanges,
     ) -> Result<(), ElfError> {
         if self.from == self.to {
             return Ok(());
@@ -206,7 +206,7 @@ impl Rename {
         let mut has_match = false;
         for (old, new) in info
             .entries_of(elf::DT_NEEDED)
-            .zip(wanted.entries.iter_mut().filter(|entry| entry.tag == elf::DT_NEEDED))
+            .zip(changes.entries.iter_mut().filter(|entry| entry.tag == elf::DT_NEEDED))
         {
             if info.string("DT_NEEDED", old)? == self.from.as_bytes() {
                 new.value = pool.offset(self.to.as_bytes());
@@ -215,12 +215,12 @@ impl Rename {
         }
         for need in &info.needs.entries {
             if info.string("vn_file", need.file)? == self.from.as_bytes() {
-                wanted.needs.push((need.at, pool.offset(self.to.as_bytes())));
+                changes.needs.push((need.at, pool.offset(self.to.as_bytes())));
                 has_match = true;
             }
         }
         if has_match {
-            wanted.steps.push(format!("NEEDED `{}` → `{}`", self.from, self.to));
+            changes.steps.push(format!("NEEDED `{}` → `{}`", self.from, self.to));
         }
         Ok(())
     }

@@ -122,7 +122,7 @@ impl ElfInfo {
 
     pub(super) fn string(&self, field: &'static str, offset: u64) -> Result<&[u8], ElfError> {
         let strings = self.strings.as_ref().ok_or(ElfError::Dynamic { field, value: offset })?;
-        strings.named(field, offset)
+        strings.string(field, offset)
     }
 }
 

@@ -61,7 +61,7 @@ impl Format {
         self.size::<u64, u32>()
     }
 
-    pub(super) fn each<Wide: Pod, Narrow: Pod, T>(
+    pub(super) fn map_records<Wide: Pod, Narrow: Pod, T>(
         self,
         bytes: &[u8],
         wide: impl Fn(&Wide, Endianness) -> T,

@@ -143,7 +143,7 @@ impl Header {
     ) -> Result<Vec<Segment>, ElfError> {
         let len = self.segment_count.saturating_mul(self.format.segment_size());
         let bytes = read_bytes(file, file_len, self.segments_at, len, "the program header table")?;
-        Ok(self.format.each::<ProgramHeader64<Endianness>, ProgramHeader32<Endianness>, _>(
+        Ok(self.format.map_records::<ProgramHeader64<Endianness>, ProgramHeader32<Endianness>, _>(
             &bytes,
             Segment::from_raw,
             Segment::from_raw,
@@ -165,7 +165,7 @@ impl Header {
 }
 
 fn parse_sections(bytes: &[u8], format: Format) -> Vec<Section> {
-    format.each::<SectionHeader64<Endianness>, SectionHeader32<Endianness>, _>(
+    format.map_records::<SectionHeader64<Endianness>, SectionHeader32<Endianness>, _>(
         bytes,
         Section::from_raw,
         Section::from_raw,

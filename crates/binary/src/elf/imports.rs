@@ -48,7 +48,7 @@ impl Symbol {
 impl ElfInfo {
     pub(super) fn symbols(&self, table: &[u8]) -> Vec<Symbol> {
         let format = self.format();
-        format.each::<Sym64<Endianness>, Sym32<Endianness>, _>(
+        format.map_records::<Sym64<Endianness>, Sym32<Endianness>, _>(
             table,
             Symbol::from_raw,
             Symbol::from_raw,

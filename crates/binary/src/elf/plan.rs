@@ -3,7 +3,7 @@ use object::elf;
 use super::builder::{ElfBuilder, TablePlace};
 use super::dynamic::{Dynamic, DynamicEntry, ENTRY_SIZE, Strings};
 use super::edit_plan::EditPlan;
-use super::edits::{Edits, Wanted};
+use super::edits::{DynamicChanges, Edits};
 use super::error::ElfError;
 use super::facts::ElfFacts;
 use super::info::{ElfInfo, ElfKind};
@@ -93,12 +93,12 @@ impl Strings {
 }
 
 impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
-    fn take(&mut self, wanted: Wanted, capacity: u64) -> Result<(), ElfError> {
-        self.entries = wanted.entries;
-        self.steps.extend(wanted.steps);
+    fn take(&mut self, changes: DynamicChanges, capacity: u64) -> Result<(), ElfError> {
+        self.entries = changes.entries;
+        self.steps.extend(changes.steps);
         let dynamic = !self.fit(capacity);
-        self.grow(&Growth { added: wanted.added, dynamic })?;
-        for (at, file) in wanted.needs {
+        self.grow(&Growth { added: changes.added, dynamic })?;
+        for (at, file) in changes.needs {
             self.rename_need(at, file)?;
         }
         Ok(())

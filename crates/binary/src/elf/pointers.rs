@@ -300,16 +300,16 @@ impl ElfInfo {
         size: u64,
         mut refers: impl FnMut(u64, &T) -> bool,
     ) -> Option<bool> {
-        let mut done = 0;
-        while done < size {
-            let len = WINDOW.min(size - done);
-            let start = address.checked_add(done)?;
+        let mut offset = 0;
+        while offset < size {
+            let len = WINDOW.min(size - offset);
+            let start = address.checked_add(offset)?;
             let bytes = self.read_at(file, start, len)?;
             let mut placed = records::<T>(&bytes).iter().enumerate();
             if placed.any(|(at, record)| refers(start + (at * size_of::<T>()) as u64, record)) {
                 return Some(true);
             }
-            done += len;
+            offset += len;
         }
         Some(false)
     }

@@ -9,7 +9,7 @@ use object::elf;
 pub use super::write::StubMachine;
 use super::write::{BUILD_ID, Image, READ_EXECUTE, Section, Segment};
 
-/// Reason against a stub.
+/// Reason why a target can have no stub.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StubError {
     /// Empty target.
@@ -18,7 +18,7 @@ pub enum StubError {
     /// Absolute path.
     #[error("cannot write an exec stub for `{0}`: the target must be relative to the stub")]
     Absolute(String),
-    /// Path with a NUL.
+    /// Path with a NUL, which ends the target in the stub.
     #[error("cannot write an exec stub for {0:?}: the target has a NUL")]
     Nul(String),
     /// Path that ends in `/`, `.` or `..`.
@@ -32,7 +32,8 @@ pub enum StubError {
     },
 }
 
-/// `PATH_MAX` without the NUL. The kernel's limit is for the whole path.
+/// `PATH_MAX` without the NUL: the buffer of the stub has room for no more. The kernel has the same limit
+/// for the whole path, so that a stub in a deep directory can fail with a shorter target.
 pub const MAX_TARGET: usize = 4095;
 
 /// Builds a program that starts `target`, relative to its own directory.
@@ -58,7 +59,7 @@ pub fn exec_stub(machine: StubMachine, target: &str) -> Result<Vec<u8>, StubErro
     Ok(image.finish(entry))
 }
 
-/// Machine and target of a stub.
+/// Machine and target of a stub; `None` for other bytes, even if they differ from a stub only in one.
 pub fn stub_target(bytes: &[u8]) -> Option<(StubMachine, String)> {
     StubMachine::ALL.into_iter().find_map(|machine| {
         let code = code(machine);
@@ -66,7 +67,7 @@ pub fn stub_target(bytes: &[u8]) -> Option<(StubMachine, String)> {
         let target = bytes[offset..].split(|byte| *byte == 0).next()?;
         let target = std::str::from_utf8(target).ok()?;
         exec_stub(machine, target)
-            .is_ok_and(|made| made == bytes)
+            .is_ok_and(|stub| stub == bytes)
             .then(|| (machine, target.to_owned()))
     })
 }

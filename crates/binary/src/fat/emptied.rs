@@ -38,7 +38,7 @@ impl Emptying {
     }
 
     /// Returns the number of bytes that the plan has in memory.
-    pub fn held(&self) -> u64 {
+    pub fn memory_size(&self) -> u64 {
         self.overlays.iter().map(|overlay| overlay.bytes.len() as u64).sum()
     }
 

@@ -135,8 +135,8 @@ impl<'a> Dlls<'a> {
         &self.files
     }
 
-    /// Numbers of the libraries and links with a name.
-    pub fn named(&self, library: &str) -> &[usize] {
+    /// Numbers of the libraries and links with this name, in any case of letters.
+    pub fn numbers_of(&self, library: &str) -> &[usize] {
         self.by_name.get(&library.to_ascii_lowercase()).map_or(&[], Vec::as_slice)
     }
 
@@ -166,7 +166,7 @@ impl<'a> Dlls<'a> {
             return None;
         }
         let machine = file.machine();
-        let [first, ..] = self.named(import.library) else { return Some(DllFault::Missing) };
+        let [first, ..] = self.numbers_of(import.library) else { return Some(DllFault::Missing) };
         let mut fitting = self.fitting(import.library, machine).peekable();
         if fitting.peek().is_none() {
             return self.files[*first].machine().map(DllFault::OtherMachine);
@@ -190,7 +190,7 @@ impl<'a> Dlls<'a> {
     }
 
     fn fitting(&self, library: &str, machine: Option<Machine>) -> impl Iterator<Item = &Dll<'a>> {
-        let named = self.named(library).iter().map(|number| &self.files[*number]);
+        let named = self.numbers_of(library).iter().map(|number| &self.files[*number]);
         named.filter(move |other| other.machine() == machine)
     }
 

@@ -131,7 +131,7 @@ impl<'a> Tree<'a> {
             let library = tree.add(number, entry, &mut searches);
             let (directory, name) = split(entry.path);
             if let Some(name) = tree.name(name) {
-                named.push(Named { number, entry, directory, name, library });
+                named.push(NamedEntry { number, entry, directory, name, library });
             }
         }
         tree.index(&links, &named);
@@ -157,16 +157,16 @@ impl<'a> Tree<'a> {
     /// Files with a name, in each directory that a file searches.
     pub fn searched(&self, file: usize, name: usize) -> impl Iterator<Item = &Candidate> {
         let directories = &self.searches[self.files[file].search];
-        directories.iter().flat_map(move |directory| self.standing(*directory, name))
+        directories.iter().flat_map(move |directory| self.candidates_in(*directory, name))
     }
 
     /// Files with a name, in any directory.
     pub fn candidates(&self, name: usize) -> impl Iterator<Item = &Candidate> {
         let directories = self.places.get(&name).into_iter().flatten();
-        directories.flat_map(move |directory| self.standing(*directory, name))
+        directories.flat_map(move |directory| self.candidates_in(*directory, name))
     }
 
-    fn standing(&self, directory: usize, name: usize) -> &[Candidate] {
+    fn candidates_in(&self, directory: usize, name: usize) -> &[Candidate] {
         self.candidates.get(&(directory, name)).map_or(&[], Vec::as_slice)
     }
 
@@ -213,7 +213,7 @@ impl<'a> Tree<'a> {
         Some(file)
     }
 
-    fn index(&mut self, links: &HashMap<usize, Links<'a>>, named: &[Named<'_, 'a>]) {
+    fn index(&mut self, links: &HashMap<usize, Links<'a>>, named: &[NamedEntry<'_, 'a>]) {
         let mut by_path: HashMap<&str, Vec<usize>> = HashMap::new();
         if !links.is_empty() {
             for (number, file) in self.files.iter().enumerate() {
@@ -243,7 +243,7 @@ impl<'a> Tree<'a> {
     /// `None` if the link dangles.
     fn followed(
         &self,
-        one: &Named<'_, 'a>,
+        one: &NamedEntry<'_, 'a>,
         target: &str,
         links: Option<&Links<'a>>,
         by_path: &HashMap<&str, Vec<usize>>,
@@ -295,7 +295,7 @@ impl Installed for Tree<'_> {
     }
 }
 
-struct Named<'e, 'a> {
+struct NamedEntry<'e, 'a> {
     number: usize,
     entry: &'e Entry<'a>,
     directory: &'a str,

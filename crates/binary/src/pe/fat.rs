@@ -100,12 +100,12 @@ impl FatPe {
 /// Returns whether the code of a file is in archives.
 pub(crate) fn has_marker(file: &(impl ReadAt + ?Sized)) -> bool {
     let Ok(Some(image)) = Image::read(file) else { return false };
-    Headers::read(&image).is_ok_and(|headers| !headers.named(PE_MARKER).is_empty())
+    Headers::read(&image).is_ok_and(|headers| !headers.sections_named(PE_MARKER).is_empty())
 }
 
 /// Index of the section with this name, which must be in the file as it is in memory.
 fn whole_section(headers: &Headers, name: &'static str) -> Result<usize, FatError> {
-    let matching = headers.named(name);
+    let matching = headers.sections_named(name);
     let [index] = matching[..] else {
         return Err(FatError::Sections { name, count: matching.len() });
     };

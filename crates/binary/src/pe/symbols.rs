@@ -14,7 +14,7 @@ use crate::ReadAt;
 
 /// Ordinals have 16 bits.
 const MOST_FUNCTIONS: u32 = 1 << 16;
-/// Limit of one file, whose tables can share their bytes.
+/// Limit of imports of one file: a small file can have many, because its tables can share bytes.
 const MOST_IMPORTED: usize = 1 << 18;
 
 /// Functions of a PE file.
@@ -40,9 +40,9 @@ pub struct PeImport {
 /// Function or variable in an import or a forwarder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PeSymbol {
-    /// By name.
+    /// Name.
     Name(String),
-    /// By number.
+    /// Number.
     Ordinal(u16),
 }
 
@@ -58,12 +58,12 @@ pub struct Forwarder {
 /// Export table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Exports {
-    /// Sorted hashes and indices, since a DLL can have 65,536 names.
+    /// Hashes of the names with indices, sorted. No names, because a DLL can have 65,536.
     names: Vec<(u64, u32)>,
     base: u32,
     /// Address by index; 0 for an index without an export.
     functions: Vec<u32>,
-    /// By index.
+    /// Sorted by index.
     forwarders: Vec<(u32, Forwarder)>,
 }
 
@@ -82,10 +82,11 @@ impl Exports {
         self.index(symbol).is_some()
     }
 
-    /// Returns the function of another DLL that the symbol stands for.
+    /// Returns the function of another DLL that an importer of the symbol gets.
     pub fn forwarder(&self, symbol: &PeSymbol) -> Option<&Forwarder> {
         let index = self.index(symbol)?;
-        self.forwarders.iter().find(|(at, _)| *at == index).map(|(_, forwarder)| forwarder)
+        let position = self.forwarders.binary_search_by_key(&index, |(at, _)| *at).ok()?;
+        Some(&self.forwarders[position].1)
     }
 
     /// Returns all exports that are functions of other DLLs.
@@ -128,13 +129,13 @@ pub fn symbols(file: &(impl ReadAt + ?Sized)) -> Result<Option<PeSymbols>, PeErr
     let Some(image) = Image::read(file)? else { return Ok(None) };
     let (mut imports, mut budget) = (Vec::new(), MOST_IMPORTED);
     for table in tables(&image)? {
-        let symbols = imported(&image, &table, &mut budget)?;
+        let symbols = imported_symbols(&image, &table, &mut budget)?;
         imports.push(PeImport { library: table.library, delayed: table.delayed, symbols });
     }
     Ok(Some(PeSymbols { exports: exports(&image)?, imports }))
 }
 
-fn imported<R: ReadAt + ?Sized>(
+fn imported_symbols<R: ReadAt + ?Sized>(
     image: &Image<'_, R>,
     table: &PeTable,
     budget: &mut usize,
@@ -188,7 +189,7 @@ pub(super) fn exports<R: ReadAt + ?Sized>(image: &Image<'_, R>) -> Result<Export
     }
     let directory = address..address.saturating_add(image.directory_size(from)?);
     let mut exports = Exports { base: table.base.get(LE), ..Exports::default() };
-    let rvas = words(
+    let rvas = read_array(
         image,
         table.address_of_functions.get(LE),
         functions,
@@ -205,8 +206,8 @@ pub(super) fn exports<R: ReadAt + ?Sized>(image: &Image<'_, R>) -> Result<Export
         }
     }
     let addresses =
-        words(image, table.address_of_names.get(LE), names, 4, "AddressOfNames", table_at)?;
-    let numbers = words(
+        read_array(image, table.address_of_names.get(LE), names, 4, "AddressOfNames", table_at)?;
+    let numbers = read_array(
         image,
         table.address_of_name_ordinals.get(LE),
         names,
@@ -224,7 +225,8 @@ pub(super) fn exports<R: ReadAt + ?Sized>(image: &Image<'_, R>) -> Result<Export
     Ok(exports)
 }
 
-/// `NTDLL.RtlAllocateHeap`, `OTHER.#12`; a DLL's name can have dots.
+/// Parses `NTDLL.RtlAllocateHeap` or `OTHER.#12`. The last dot separates, because a DLL's name can have
+/// dots.
 fn forwarder(text: &str) -> Option<Forwarder> {
     let (library, symbol) = text.rsplit_once('.')?;
     let symbol = match symbol.strip_prefix('#').map(str::parse) {
@@ -234,7 +236,7 @@ fn forwarder(text: &str) -> Option<Forwarder> {
     Some(Forwarder { library: format!("{library}.dll"), symbol })
 }
 
-fn words<R: ReadAt + ?Sized>(
+fn read_array<R: ReadAt + ?Sized>(
     image: &Image<'_, R>,
     address: u32,
     count: u32,

@@ -160,7 +160,7 @@ impl<'s> SymbolSet<'s> {
             Some((_, library)) => self.files.contains_key(&(file.architecture, library)),
             None => closed,
         };
-        missing.iter().filter(certain).map(|import| shown(import)).collect()
+        missing.iter().filter(certain).map(|import| describe(import)).collect()
     }
 
     /// Symbols of Python that a file imports, except those that the set defines; empty if a library
@@ -235,7 +235,7 @@ fn is_versioned(library: &str) -> bool {
         .any(|name| library.strip_prefix(name).is_some_and(|rest| rest.starts_with(['.', '-'])))
 }
 
-fn shown(Import { name, version, .. }: &Import) -> String {
+fn describe(Import { name, version, .. }: &Import) -> String {
     match version {
         Some((version, library)) => format!("{name}@{version} of {library}"),
         None => name.clone(),

@@ -51,7 +51,7 @@ impl Needs {
         match self.best(candidates) {
             Some(at) => Verdict {
                 tag: candidates[at].tag(self.architecture),
-                also: self.also(&candidates[at]),
+                also: self.other_tags(&candidates[at]),
                 older: at.checked_sub(1).map(|older| self.older(&candidates[older])),
             },
             None => Verdict {
@@ -98,16 +98,16 @@ impl Needs {
         level.measure(self.architecture).map(|measure| self.obstacles(&measure)).unwrap_or_default()
     }
 
-    fn also(&self, policy: &Policy) -> Vec<String> {
+    fn other_tags(&self, policy: &Policy) -> Vec<String> {
         let architecture = self.architecture;
-        let mut also: Vec<String> =
+        let mut tags: Vec<String> =
             policy.aliases.iter().map(|alias| format!("{alias}_{architecture}")).collect();
         if self.libc.is_none() {
             let candidates =
                 self.candidates(if policy.libc == Libc::Glibc { Libc::Musl } else { Libc::Glibc });
-            also.extend(self.best(candidates).map(|at| candidates[at].tag(self.architecture)));
+            tags.extend(self.best(candidates).map(|at| candidates[at].tag(self.architecture)));
         }
-        also
+        tags
     }
 
     /// Returns the reason why systems of a level, or some of them, lack something.

@@ -60,7 +60,7 @@ fn release(text: &str) -> Option<Release> {
 }
 
 /// Returns the runtime of this name.
-pub fn named(name: &str) -> Option<&'static str> {
+pub fn by_name(name: &str) -> Option<&'static str> {
     rows().iter().map(|row| row.runtime).find(|runtime| *runtime == name)
 }
 
@@ -137,6 +137,6 @@ mod tests {
         assert_eq!(provides(name, (7, 2), "AMDHIP64_7.dll"), Some(Ok(())));
         assert_eq!(provides(name, (7, 2), "amdhip64_6.dll"), Some(Err(Refusal::After((6, 4)))));
         assert_eq!(provides(name, (7, 2), "libm.so.6"), None);
-        assert_eq!(named("linux"), None);
+        assert_eq!(by_name("linux"), None);
     }
 }

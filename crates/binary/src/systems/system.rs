@@ -55,7 +55,7 @@ impl FromStr for System {
             "glibc" => Ok(Self::Glibc(release)),
             "musl" => Ok(Self::Musl(release)),
             "cpython" => Ok(Self::CPython(release)),
-            _ => Ok(Self::Runtime(runtime::named(name).ok_or_else(error)?, release)),
+            _ => Ok(Self::Runtime(runtime::by_name(name).ok_or_else(error)?, release)),
         }
     }
 }

@@ -153,7 +153,7 @@ fn assert_survives_stripping(bench: &Bench, program: &Path) {
     for (stripper, arguments) in STRIPPERS.iter().filter(|(tool, _)| have("11", &[tool])) {
         let program = strip_copy(bench, stripper, arguments, &edited);
         runs(&program);
-        runs(&bench.edit(&program, &more()));
+        runs(&bench.edit(&program, &longer_rpath()));
     }
 }
 
@@ -220,7 +220,7 @@ fn case_19_symbols_follow_moved_sections() {
     }
 }
 
-fn more() -> Edits {
+fn longer_rpath() -> Edits {
     Edits::rpath(RpathEdit::Append(vec!["/one/more/directory".repeat(20)]))
 }
 
@@ -241,7 +241,7 @@ fn strip_copy(bench: &Bench, tool: &str, arguments: &[&str], path: &Path) -> Pat
 
 #[test]
 fn case_19_edited_files_survive_strip_and_a_next_edit() {
-    let more = more();
+    let more = longer_rpath();
     for (name, tool) in LINKERS {
         if !have("19", &["g++", "readelf", tool]) {
             continue;
@@ -342,7 +342,7 @@ fn a_program_whose_table_has_to_move_keeps_it_where_old_kernels_look() {
     let first = (u32::from(data[table]), word(table + 16));
     assert_eq!(first, (object::elf::PT_PHDR.0, word(E_PHOFF)));
     runs(&edited);
-    runs(&bench.edit(&edited, &more()));
+    runs(&bench.edit(&edited, &longer_rpath()));
 
     let large = bench.compile(
         "g++",

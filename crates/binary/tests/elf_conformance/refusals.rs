@@ -15,7 +15,7 @@ fn refusal(path: &Path) -> ElfError {
     error
 }
 
-fn written(bench: &Bench, name: &str, data: &[u8]) -> std::path::PathBuf {
+fn write_file(bench: &Bench, name: &str, data: &[u8]) -> std::path::PathBuf {
     let path = bench.path(name);
     fs_err::write(&path, data).unwrap();
     path
@@ -45,14 +45,14 @@ fn case_38_as_many_program_headers_as_a_page_holds() {
     let with = |slots| {
         super::kpack::split(&data, super::kpack::Shape { slots, full: true, trailer: true })
     };
-    let fits = written(&bench, "fits", &with(MOST_HEADERS - 1));
+    let fits = write_file(&bench, "fits", &with(MOST_HEADERS - 1));
     fs_err::set_permissions(&fits, fs_err::metadata(&program).unwrap().permissions()).unwrap();
     runs(&fits);
     let edited = bench.relink(&fits);
     runs(&edited);
     assert!(usize::from(fs_err::read(&edited).unwrap()[E_PHNUM]) <= MOST_HEADERS);
     assert!(matches!(
-        refusal(&written(&bench, "many", &with(MOST_HEADERS + 1))),
+        refusal(&write_file(&bench, "many", &with(MOST_HEADERS + 1))),
         ElfError::TooManyHeaders { count: 74 }
     ));
 }
@@ -81,14 +81,14 @@ fn case_40_refusals_of_files_that_are_cut_short() {
     }
     let bench = Bench::new();
     let data = fs_err::read(bench.library(&[])).unwrap();
-    assert!(matches!(refusal(&written(&bench, "empty.so", b"")), ElfError::NotElf));
+    assert!(matches!(refusal(&write_file(&bench, "empty.so", b"")), ElfError::NotElf));
     assert!(matches!(
-        refusal(&written(&bench, "text.so", b"INPUT(libprobe.so.1)\n")),
+        refusal(&write_file(&bench, "text.so", b"INPUT(libprobe.so.1)\n")),
         ElfError::NotElf
     ));
     for (name, len) in [("head.so", 40), ("sections.so", data.len() - 40), ("load.so", 4096 + 100)]
     {
-        let error = refusal(&written(&bench, name, &data[..len]));
+        let error = refusal(&write_file(&bench, name, &data[..len]));
         assert!(
             matches!(error, ElfError::Truncated { have, need, .. } if have == len as u64 && need > have),
             "{name}: {error}"
@@ -106,7 +106,7 @@ fn case_40_a_load_that_ends_after_the_file() {
     // Without section headers, only the LOAD shows that the file is cut.
     data[E_SHOFF..E_SHOFF + 8].fill(0);
     data[E_SHNUM..E_SHNUM + 4].fill(0);
-    let error = refusal(&written(&bench, "load.so", &data[..4096 + 100]));
+    let error = refusal(&write_file(&bench, "load.so", &data[..4096 + 100]));
     assert!(
         matches!(error, ElfError::Truncated { what: "a LOAD segment", have: 4196, .. }),
         "{error}"
@@ -123,7 +123,7 @@ fn case_40_refusals_by_header() {
     let changed = |at: usize, value: u8| {
         let mut data = data.clone();
         data[at] = value;
-        written(&bench, "changed.so", &data)
+        write_file(&bench, "changed.so", &data)
     };
     assert!(matches!(refusal(&changed(E_IDENT_CLASS, 1)), ElfError::Bits32 { machine: 62 }));
     assert!(matches!(refusal(&changed(E_IDENT_DATA, 2)), ElfError::BigEndian { machine: 0x3e00 }));
@@ -167,7 +167,7 @@ fn an_entry_at_the_start_of_the_code_makes_no_loader() {
     }
     let bench = Bench::new();
     let source =
-        written(&bench, "two.c", b"int one(void) { return 1; } int two(void) { return 2; }");
+        write_file(&bench, "two.c", b"int one(void) { return 1; } int two(void) { return 2; }");
     let kind = |entry: &str| {
         let target = bench.path("two.so");
         let entry = format!("-Wl,-e,{entry}");
@@ -225,7 +225,7 @@ fn case_40_false_dynamic_sections() {
         let mut data = data.clone();
         let at = entry(&data, tag);
         data[at + 8..at + 16].copy_from_slice(&value.to_le_bytes());
-        refusal(&written(&bench, "wrong.so", &data))
+        refusal(&write_file(&bench, "wrong.so", &data))
     };
     assert!(
         matches!(set(DT_STRTAB, 1 << 40), ElfError::NotFileBacked { field: "DT_STRTAB", address } if address == 1 << 40)

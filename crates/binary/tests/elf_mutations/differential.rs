@@ -7,7 +7,7 @@ use binary::elf::Edits;
 use super::loader::{self, Image, Segment, number, tag};
 
 /// Loaded data by its meaning, equal before and after an edit.
-type Found = BTreeMap<String, Vec<u8>>;
+type LoadedData = BTreeMap<String, Vec<u8>>;
 
 /// `PF_X`.
 const EXECUTE: u32 = 1;
@@ -23,12 +23,12 @@ pub fn check(before: &[u8], after: &[u8], edits: &Edits) {
     let new = Image::map(after).expect("a loader refuses the edited file");
     let masks = Masks::of(&old);
     let rename = |name: Vec<u8>| {
-        let found = edits.needed.iter().rfind(|rename| rename.from.as_bytes() == name);
-        found.map_or(name, |rename| rename.to.clone().into_bytes())
+        let rename = edits.needed.iter().rfind(|rename| rename.from.as_bytes() == name);
+        rename.map_or(name, |rename| rename.to.clone().into_bytes())
     };
     let mut expected = Reading { image: &old, old: &old, masks: &masks }.read_all(rename);
     if edits.clear_execstack {
-        expected.insert("stack".to_owned(), shown(&cleared(&old)));
+        expected.insert("stack".to_owned(), text_of(&cleared(&old)));
     }
     let actual = Reading { image: &new, old: &old, masks: &masks }.read_all(|name| name);
     for (key, bytes) in &expected {
@@ -67,7 +67,7 @@ fn of_kinds(image: &Image<'_>, kinds: &[u32]) -> Vec<Segment> {
     image.segments.iter().filter(|it| kinds.contains(&it.kind)).cloned().collect()
 }
 
-fn shown(segments: &[Segment]) -> Vec<u8> {
+fn text_of(segments: &[Segment]) -> Vec<u8> {
     format!("{segments:?}").into_bytes()
 }
 
@@ -124,8 +124,8 @@ struct Needs {
 }
 
 fn needs(image: &Image<'_>) -> Needs {
-    let mut found = Needs::default();
-    let Needs { fields, files, places } = &mut found;
+    let mut needs = Needs::default();
+    let Needs { fields, files, places } = &mut needs;
     let mut walk = || {
         let mut at = image.entry(tag::VERNEED)?;
         // Entries of mutants may overlap or loop: no more are read than fit into the file.
@@ -155,7 +155,7 @@ fn needs(image: &Image<'_>) -> Needs {
         Some(())
     };
     walk();
-    found
+    needs
 }
 
 /// Reader of `image`.
@@ -167,16 +167,16 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    fn read_all(&self, rename: impl Fn(Vec<u8>) -> Vec<u8>) -> Found {
-        let mut found = Found::new();
-        self.header(&mut found);
-        self.segments(&mut found);
-        self.entries(&mut found);
-        self.names(&rename, &mut found);
-        self.symbols(&mut found);
-        self.relocations(&mut found);
-        self.functions(&mut found);
-        found
+    fn read_all(&self, rename: impl Fn(Vec<u8>) -> Vec<u8>) -> LoadedData {
+        let mut data = LoadedData::new();
+        self.header(&mut data);
+        self.segments(&mut data);
+        self.entries(&mut data);
+        self.names(&rename, &mut data);
+        self.symbols(&mut data);
+        self.relocations(&mut data);
+        self.functions(&mut data);
+        data
     }
 
     /// Returns memory that does not move; empty if unmapped.
@@ -188,26 +188,25 @@ impl Reading<'_> {
         self.masks.mask(address, bytes)
     }
 
-    fn header(&self, found: &mut Found) {
+    fn header(&self, data: &mut LoadedData) {
         let file = self.image.file;
-        found
-            .insert("file header".to_owned(), [&file[..32], &file[48..56], &file[58..60]].concat());
+        data.insert("file header".to_owned(), [&file[..32], &file[48..56], &file[58..60]].concat());
     }
 
-    fn segments(&self, found: &mut Found) {
+    fn segments(&self, data: &mut LoadedData) {
         let kinds = [loader::TLS, loader::EH_FRAME, loader::RELRO];
-        found.insert("segments".to_owned(), shown(&of_kinds(self.image, &kinds)));
-        found.insert("stack".to_owned(), shown(&of_kinds(self.image, &[loader::STACK])));
+        data.insert("segments".to_owned(), text_of(&of_kinds(self.image, &kinds)));
+        data.insert("stack".to_owned(), text_of(&of_kinds(self.image, &[loader::STACK])));
         for segment in of_kinds(self.old, &[loader::TLS, loader::EH_FRAME]) {
             let what = format!("bytes of segment {:#x} at {:#x}", segment.kind, segment.address);
-            found.insert(
+            data.insert(
                 what,
                 self.read_unmoved(segment.address, segment.file_size.min(MOST_COMPARED)),
             );
         }
         let interpreter = self.image.segments.iter().find(|it| it.kind == loader::INTERP);
         let name = interpreter.map(|it| self.of_file(it).unwrap_or_default());
-        found.insert("interpreter".to_owned(), name.unwrap_or_default());
+        data.insert("interpreter".to_owned(), name.unwrap_or_default());
         // A note with two headers may lose one of them.
         let notes = self
             .image
@@ -220,7 +219,7 @@ impl Reading<'_> {
         };
         for note in notes.filter(is_mapped) {
             let bytes = self.of_file(note).unwrap_or_default();
-            found.insert(format!("note {bytes:02x?}"), Vec::new());
+            data.insert(format!("note {bytes:02x?}"), Vec::new());
         }
     }
 
@@ -231,7 +230,7 @@ impl Reading<'_> {
     }
 
     /// Reads the entries that no edit changes, in order.
-    fn entries(&self, found: &mut Found) {
+    fn entries(&self, data: &mut LoadedData) {
         let changed = [
             tag::NEEDED,
             tag::SONAME,
@@ -249,43 +248,43 @@ impl Reading<'_> {
         ];
         let kept = self.image.dynamic.iter().filter(|entry| !changed.contains(&entry.0));
         let bytes = kept.flat_map(|entry| [entry.0.to_le_bytes(), entry.1.to_le_bytes()].concat());
-        found.insert("dynamic entries".to_owned(), bytes.collect());
+        data.insert("dynamic entries".to_owned(), bytes.collect());
     }
 
-    fn names(&self, rename: &impl Fn(Vec<u8>) -> Vec<u8>, found: &mut Found) {
+    fn names(&self, rename: &impl Fn(Vec<u8>) -> Vec<u8>, data: &mut LoadedData) {
         let needed = self.image.dynamic.iter().filter(|entry| entry.0 == tag::NEEDED);
         for (index, entry) in needed.enumerate() {
             let name = rename(self.image.string(entry.1).unwrap_or_default());
-            found.insert(format!("library {index}"), name);
+            data.insert(format!("library {index}"), name);
         }
         let Needs { fields, files, .. } = needs(self.image);
-        found.insert("version needs".to_owned(), fields);
+        data.insert("version needs".to_owned(), fields);
         for (index, &file) in files.iter().enumerate() {
             let name = rename(self.image.string(file).unwrap_or_default());
-            found.insert(format!("versions {index}"), name);
+            data.insert(format!("versions {index}"), name);
         }
     }
 
-    fn symbols(&self, found: &mut Found) {
+    fn symbols(&self, data: &mut LoadedData) {
         let (image, count) = (self.image, self.image.symbol_count());
-        found.insert("symbol count".to_owned(), count.to_le_bytes().to_vec());
+        data.insert("symbol count".to_owned(), count.to_le_bytes().to_vec());
         let table = |tag: u64, len: u64| image.entry(tag).and_then(|at| image.read(at, len));
-        found.insert(
+        data.insert(
             "versions of symbols".to_owned(),
             table(tag::VERSYM, 2 * count).unwrap_or_default(),
         );
         let hash = table(tag::HASH, 8).and_then(|header| {
             table(tag::HASH, 4 * (2 + number(&header, 0, 4)? + number(&header, 4, 4)?))
         });
-        found.insert("hash table".to_owned(), hash.unwrap_or_default());
+        data.insert("hash table".to_owned(), hash.unwrap_or_default());
         let gnu_hash = image.gnu_hash_len().and_then(|(_, len)| table(tag::GNU_HASH, len));
-        found.insert("GNU hash table".to_owned(), gnu_hash.unwrap_or_default());
+        data.insert("GNU hash table".to_owned(), gnu_hash.unwrap_or_default());
         for index in 0..count.min(image.file.len() as u64 / 24) {
-            self.symbol(index, found);
+            self.symbol(index, data);
         }
     }
 
-    fn symbol(&self, index: u64, found: &mut Found) {
+    fn symbol(&self, index: u64, data: &mut LoadedData) {
         let read = || {
             let at = self.image.entry(tag::SYMTAB)?.checked_add(24 * index)?;
             let symbol = self.image.read(at, 24)?;
@@ -299,11 +298,11 @@ impl Reading<'_> {
             bytes.extend(symbol);
             Some(bytes)
         };
-        found.insert(format!("symbol {index}"), read().unwrap_or_default());
+        data.insert(format!("symbol {index}"), read().unwrap_or_default());
     }
 
     /// Reads the tables, which do not move, and their target words.
-    fn relocations(&self, found: &mut Found) {
+    fn relocations(&self, data: &mut LoadedData) {
         let rela = |tag, size| (tag, size, 24);
         let plt = if self.old.entry(tag::PLTREL) == Some(tag::REL) { 16 } else { 24 };
         let tables = [
@@ -316,27 +315,27 @@ impl Reading<'_> {
                 continue;
             };
             let bytes = self.old.read(at, size).unwrap_or_default();
-            found.insert(format!("table {table}"), self.read_unmoved(at, size));
+            data.insert(format!("table {table}"), self.read_unmoved(at, size));
             for relocation in bytes.chunks_exact(record) {
                 let place = number(relocation, 0, 8).unwrap_or(0);
-                found.insert(format!("word at {place:#x}"), self.read_unmoved(place, 8));
+                data.insert(format!("word at {place:#x}"), self.read_unmoved(place, 8));
                 let symbol = number(relocation, 12, 4).unwrap_or(0);
                 if let (0, Some(target)) = (symbol, number(relocation, 16, 8)) {
-                    found.insert(format!("target at {target:#x}"), self.read_unmoved(target, 1));
+                    data.insert(format!("target at {target:#x}"), self.read_unmoved(target, 1));
                 }
                 if symbol != 0 {
-                    self.symbol(symbol, found);
+                    self.symbol(symbol, data);
                 }
             }
         }
-        self.relative_words(found);
+        self.relative_words(data);
     }
 
-    fn relative_words(&self, found: &mut Found) {
+    fn relative_words(&self, data: &mut LoadedData) {
         let Some((at, size)) = self.old.entry(tag::RELR).zip(self.old.entry(tag::RELRSZ)) else {
             return;
         };
-        found.insert("relative relocations".to_owned(), self.read_unmoved(at, size));
+        data.insert("relative relocations".to_owned(), self.read_unmoved(at, size));
         let table = self.old.read(at, size).unwrap_or_default();
         let mut next = 0u64;
         for entry in table.chunks_exact(8).filter_map(|bytes| number(bytes, 0, 8)) {
@@ -352,16 +351,16 @@ impl Reading<'_> {
                     .collect()
             };
             for word in words {
-                found.insert(format!("word at {word:#x}"), self.read_unmoved(word, 8));
+                data.insert(format!("word at {word:#x}"), self.read_unmoved(word, 8));
                 let target = self.old.read(word, 8).and_then(|bytes| number(&bytes, 0, 8));
                 let bytes = target.map(|target| self.read_unmoved(target, 1)).unwrap_or_default();
-                found.insert(format!("target of {word:#x}"), bytes);
+                data.insert(format!("target of {word:#x}"), bytes);
             }
         }
     }
 
     /// Reads the functions that run before and after the program.
-    fn functions(&self, found: &mut Found) {
+    fn functions(&self, data: &mut LoadedData) {
         let arrays = [
             (tag::INIT_ARRAY, tag::INIT_ARRAYSZ),
             (tag::FINI_ARRAY, tag::FINI_ARRAYSZ),
@@ -369,12 +368,12 @@ impl Reading<'_> {
         ];
         for (array, size) in arrays {
             if let Some((at, size)) = self.old.entry(array).zip(self.old.entry(size)) {
-                found.insert(format!("array {array}"), self.read_unmoved(at, size));
+                data.insert(format!("array {array}"), self.read_unmoved(at, size));
             }
         }
         for function in [tag::INIT, tag::FINI] {
             if let Some(at) = self.old.entry(function) {
-                found.insert(format!("function {function}"), self.read_unmoved(at, 1));
+                data.insert(format!("function {function}"), self.read_unmoved(at, 1));
             }
         }
     }

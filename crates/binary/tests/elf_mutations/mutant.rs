@@ -24,11 +24,11 @@ pub fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
         match random.below(12) {
             0 => bytes.truncate(random.below(bytes.len()) + 1),
             1 => {
-                let (at, bit) = (place(bytes, random), random.below(8));
+                let (at, bit) = (choose_offset(bytes, random), random.below(8));
                 bytes[at] ^= 1 << bit;
             }
             2 => {
-                let (from, to) = (place(bytes, random), place(bytes, random));
+                let (from, to) = (choose_offset(bytes, random), choose_offset(bytes, random));
                 let len = 56.min(bytes.len() - from).min(bytes.len() - to);
                 bytes.copy_within(from..from + len, to);
             }
@@ -37,22 +37,24 @@ pub fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// Returns a byte of the file header and program headers, of the dynamic section, of the section
-/// headers, or any.
-fn place(bytes: &[u8], random: &mut Random) -> usize {
-    let number = |at: usize, len: usize| {
+/// Returns the offset of a byte in the file header and program headers, in the dynamic section, in the
+/// section headers, or anywhere, by the fields of a 64-bit file: a mutant of them leads anywhere.
+fn choose_offset(bytes: &[u8], random: &mut Random) -> usize {
+    let field = |at: usize, len: usize| {
         bytes
             .get(at..at + len)
-            .map_or(0, |it| it.iter().rev().fold(0, |all, &byte| all << 8 | usize::from(byte)))
+            .map_or(0, |it| it.iter().rev().fold(0, |value, &byte| value << 8 | usize::from(byte)))
     };
-    let dynamic = (0..number(56, 2).min(16))
-        .map(|n| 64 + n * 56)
-        .find(|&at| number(at, 4) == 2)
-        .map_or(0, |at| number(at + 8, 8));
+    let (header_count, section_headers, section_count) = (field(56, 2), field(40, 8), field(60, 2));
+    // PT_DYNAMIC is 2.
+    let dynamic = (0..header_count.min(16))
+        .map(|number| 64 + number * 56)
+        .find(|&at| field(at, 4) == 2)
+        .map_or(0, |at| field(at + 8, 8));
     let (start, len) = match random.below(4) {
-        0 => (0, 64 + 56 * number(56, 2)),
+        0 => (0, 64 + 56 * header_count),
         1 => (dynamic, 512),
-        2 => (number(40, 8), 64 * number(60, 2)),
+        2 => (section_headers, 64 * section_count),
         _ => (0, bytes.len()),
     };
     start.saturating_add(random.below(len.max(1))) % bytes.len()
@@ -61,7 +63,7 @@ fn place(bytes: &[u8], random: &mut Random) -> usize {
 /// Writes a malicious number into an aligned field of 2, 4 or 8 bytes.
 fn set_field(bytes: &mut [u8], random: &mut Random) {
     let size = [2, 4, 8, 8][random.below(4)];
-    let at = place(bytes, random) / size * size;
+    let at = choose_offset(bytes, random) / size * size;
     let len = bytes.len() as u64;
     let numbers = [
         0,

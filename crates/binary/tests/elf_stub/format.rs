@@ -23,7 +23,7 @@ fn library(machine: StubMachine) -> Vec<u8> {
 }
 
 /// Returns every kind of written file, for each machine.
-fn all() -> impl Iterator<Item = (String, StubMachine, Vec<u8>)> {
+fn all_files() -> impl Iterator<Item = (String, StubMachine, Vec<u8>)> {
     let of = |machine| {
         [
             (format!("{machine:?} stub"), machine, stub(machine)),
@@ -39,7 +39,7 @@ fn readelf_has_no_objection() {
         return;
     }
     let (_guard, dir) = temp_dir();
-    for (name, _, bytes) in all() {
+    for (name, _, bytes) in all_files() {
         let path = dir.join(&name);
         write(&path, &bytes, 0o755);
         let ran = run(Command::new("readelf").args(["-a", "-W"]).arg(&path).env("LC_ALL", "C"));
@@ -60,7 +60,7 @@ fn elflint_has_no_objection() {
         return;
     }
     let (_guard, dir) = temp_dir();
-    for (name, _, bytes) in all() {
+    for (name, _, bytes) in all_files() {
         let path = dir.join(&name);
         write(&path, &bytes, 0o755);
         assert_eq!(
@@ -73,7 +73,7 @@ fn elflint_has_no_objection() {
 
 #[test]
 fn segments_are_safe_and_aligned() {
-    for (name, machine, bytes) in all() {
+    for (name, machine, bytes) in all_files() {
         let elf = Elf::parse(&bytes).unwrap();
         let page = if machine == StubMachine::Aarch64 { 0x1_0000 } else { 0x1000 };
         for load in elf.program_headers.iter().filter(|header| header.p_type == PT_LOAD) {
@@ -92,7 +92,7 @@ fn segments_are_safe_and_aligned() {
 
 #[test]
 fn memory_pages_of_segments_are_disjoint() {
-    for (name, _, bytes) in all() {
+    for (name, _, bytes) in all_files() {
         let elf = Elf::parse(&bytes).unwrap();
         let loads: Vec<_> =
             elf.program_headers.iter().filter(|header| header.p_type == PT_LOAD).collect();
@@ -149,7 +149,7 @@ fn build_ids_of_files_differ() {
             .unwrap();
         bytes[note.file_range()].to_vec()
     };
-    let mut ids: Vec<_> = all().map(|(_, _, bytes)| id(&bytes)).collect();
+    let mut ids: Vec<_> = all_files().map(|(_, _, bytes)| id(&bytes)).collect();
     ids.push(id(&exec_stub(StubMachine::X86_64, "../lib/llvm/bin/clang-23").unwrap()));
     ids.sort();
     ids.dedup();

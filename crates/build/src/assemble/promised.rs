@@ -26,7 +26,7 @@ impl Promised {
                 dir: dir.to_owned(),
                 label: self.label.clone(),
                 built: built.to_owned(),
-                given: self.digest.clone(),
+                planned: self.digest.clone(),
             });
         }
         let present: BTreeSet<RelPath> = shards

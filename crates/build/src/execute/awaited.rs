@@ -58,7 +58,7 @@ impl<'a> Awaited<'a> {
     }
 
     /// The stream, if delivered. Later deliveries are rejected.
-    pub fn settle(&self) -> Option<cache::CacheEntry> {
+    pub fn close(&self) -> Option<cache::CacheEntry> {
         *self.outcome.get_or_init(|| None)
     }
 

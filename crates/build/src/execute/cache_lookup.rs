@@ -43,7 +43,7 @@ impl<'c> CacheLookup<'c> {
             content = Some(ContentDigest(bytes.sha256()?));
         }
         Ok((
-            content.and_then(|content| self.whole(content, bytes.len(), packing)),
+            content.and_then(|content| self.find_stream(content, bytes.len(), packing)),
             ContentFacts { fingerprint, content, remembered },
         ))
     }
@@ -86,7 +86,7 @@ impl<'c> CacheLookup<'c> {
         self.0.content_of(&fingerprint?)
     }
 
-    fn whole(
+    fn find_stream(
         self,
         content: ContentDigest,
         len: u64,

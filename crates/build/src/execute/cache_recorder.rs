@@ -47,7 +47,7 @@ impl CacheRecorder {
         if let Some(Stream { offset, len, crc }) = self.stream.take() {
             let packed = Stretch { offset, len, crc: crc.value(), method: Method::Deflate };
             let recipe = recipe(ContentDigest(digest.sha256), digest.size, entry.planned);
-            offer.made(recipe, digest, packed);
+            offer.stream_of(recipe, digest, packed);
         }
         self.remember(&entry.facts, ContentDigest(digest.sha256));
     }
@@ -64,7 +64,7 @@ impl CacheRecorder {
             let digest = Digest::of(&xz_block.bytes);
             let packed =
                 Stretch { offset, len: digest.size, crc: digest.crc, method: Method::Store };
-            offer.made(recipe(content, xz_block.content_len(), packing), &digest, packed);
+            offer.stream_of(recipe(content, xz_block.content_len(), packing), &digest, packed);
         }
         self.remember(news, content);
     }

@@ -126,12 +126,12 @@ impl ContentReader<'_> {
             return hash(ready, self.digests);
         }
         let ReadyContent::File(bytes) = &ready.content else { return Ok(Sha256::of(&[])) };
-        let text = whole(bytes).map_err(|error| unread(ready, &error))?;
+        let text = read_all(bytes).map_err(|error| unread(ready, &error))?;
         Ok(Sha256::of(&self.rules.without_version(owner, path, &text)))
     }
 }
 
-fn whole(bytes: &Bytes) -> io::Result<Vec<u8>> {
+fn read_all(bytes: &Bytes) -> io::Result<Vec<u8>> {
     let mut content = vec![0; usize::try_from(bytes.len()).map_err(io::Error::other)?];
     bytes.read_exact_at(0, &mut content)?;
     Ok(content)

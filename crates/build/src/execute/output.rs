@@ -57,17 +57,17 @@ pub(super) struct Disk {
 const BYTES_BETWEEN_WRITEBACKS: u64 = 128 << 20;
 
 impl Disk {
-    fn wrote(&mut self, bytes: u64) -> io::Result<()> {
+    fn add_written(&mut self, bytes: u64) -> io::Result<()> {
         self.since += bytes;
         if self.since < BYTES_BETWEEN_WRITEBACKS {
             return Ok(());
         }
         self.since = 0;
-        self.settle()
+        self.request_writeback()
     }
 
-    fn settle(&self) -> io::Result<()> {
-        self.writeback.settle(self.output, self.file.twin()?);
+    fn request_writeback(&self) -> io::Result<()> {
+        self.writeback.request(self.output, self.file.twin()?);
         Ok(())
     }
 }
@@ -112,7 +112,7 @@ impl<'a> Writer<'a> for WheelOutput<'a> {
         for packed in batch {
             let bytes = packed.block.progress();
             wheel_assembler.write(packed)?;
-            self.disk.wrote(bytes)?;
+            self.disk.add_written(bytes)?;
             let path = self.built.path.clone();
             activity::during("write", self.built.path.as_str(), "", || {
                 self.reporter.report(Event::Progress { path, bytes });
@@ -125,12 +125,12 @@ impl<'a> Writer<'a> for WheelOutput<'a> {
         let Some(wheel_assembler) = self.wheel_assembler.take() else { return Ok(()) };
         let (mut wheel, cache_recorder) = wheel_assembler.into_parts();
         self.offer = cache_recorder.into_offer();
-        let subject = Subject::whole(self.built.path.as_str());
+        let subject = Subject::of_package(self.built.path.as_str());
         self.built.size = self.recorder.time(WorkKind::Write, 0, subject, || {
             self.bill.map_or(Ok(()), |bill| bill.write(&mut wheel, self.compression))?;
             wheel::end(wheel)
         })?;
-        Ok(self.disk.settle()?)
+        Ok(self.disk.request_writeback()?)
     }
 
     fn solid(&self) -> u64 {
@@ -142,7 +142,7 @@ impl<'a> Writer<'a> for WheelOutput<'a> {
         if let (Some(Keeper { store, path }), Some(offer)) = (self.keeper.take(), self.offer.take())
         {
             let mut archive = cache::Archive { path, offer };
-            let subject = Subject::whole(self.built.path.as_str());
+            let subject = Subject::of_package(self.built.path.as_str());
             self.recorder.time(WorkKind::Write, 0, subject, || store.keep(&mut archive));
             self.offer = Some(archive.offer);
         }

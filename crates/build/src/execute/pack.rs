@@ -122,9 +122,9 @@ impl Block<'_> {
     }
 
     /// Starts the block and rejects later deliveries. An earlier one can change the packing.
-    pub fn settle(&self) {
+    pub fn close(&self) {
         if let Some(delivery) = self.delivery() {
-            delivery.settle();
+            delivery.close();
         }
     }
 

@@ -79,14 +79,14 @@ pub(super) fn outputs(
         };
         let mut ready = |members: &[Member]| {
             let results: Vec<_> = members.par_iter().map(ready_member).collect();
-            let mut done = Vec::with_capacity(results.len());
+            let mut ready_members = Vec::with_capacity(results.len());
             for result in results {
                 match result {
-                    Ok(member) => done.push(member),
+                    Ok(member) => ready_members.push(member),
                     Err(fault) => faults.push(fault),
                 }
             }
-            done
+            ready_members
         };
         let (members, licenses) = (ready(&distribution.members), ready(&distribution.licenses));
         let archive = ready(distribution.archive.as_ref().map_or(&[], |a: &Archive| &a.members));

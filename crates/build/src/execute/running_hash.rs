@@ -39,7 +39,7 @@ impl Follower for RunningHash<'_> {
     fn follow(&mut self, end: u64) -> Result<(), WriteError> {
         let (recorder, bytes) = (self.recorder, end - self.hasher.size());
         Ok(recorder
-            .time(WorkKind::Hash, bytes, Subject::whole(self.wheel), || self.hash_to(end))?)
+            .time(WorkKind::Hash, bytes, Subject::of_package(self.wheel), || self.hash_to(end))?)
     }
 }
 

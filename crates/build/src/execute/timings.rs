@@ -12,7 +12,7 @@ pub(super) struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    pub fn whole(package: &'a str) -> Self {
+    pub fn of_package(package: &'a str) -> Self {
         Self { package, file: package }
     }
 }
@@ -66,9 +66,9 @@ impl<'r> Recorder<'r> {
     ) -> T {
         activity::during(kind.as_str(), subject.file, subject.package, || {
             let start = Instant::now();
-            let done = work();
+            let result = work();
             self.add(kind, start, bytes, subject);
-            done
+            result
         })
     }
 

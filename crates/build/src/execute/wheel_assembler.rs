@@ -164,7 +164,7 @@ impl<'a> WheelAssembler<'a> {
     /// compared, not hashed, and the earlier file may have changed since.
     fn repeat(&mut self, entry: &Packable<'_>) -> Result<(), WriteError> {
         let Packing::Repeat(first) = entry.packing() else { return Ok(()) };
-        let place = self.wheel.settled(first)?;
+        let place = self.wheel.flushed_place(first)?;
         let mut source = self.wheel.sink().get_ref().part(place.clone())?;
         let copy = || self.wheel.repeat(entry.name, entry.executable, first, &mut source);
         Ok(self.recorder.time(WorkKind::Write, place.end - place.start, entry.subject(), copy)?)

@@ -93,7 +93,7 @@ impl<'a> WheelQueue<'a> {
             .peek()
             .filter(|next| batch.is_empty() || bytes + next.len <= BLOCK && !next.is_held())
         {
-            next.settle();
+            next.close();
             let Some(block) = self.blocks.next() else { break };
             bytes += block.len.max(1);
             self.bytes_ahead = self.bytes_ahead.saturating_sub(block.len as u64);

@@ -291,10 +291,10 @@ impl<'a, 'w, W: Writer<'a>> Work<'a, 'w, W> {
             }
             Task::Pack { run, number, batch, ahead, memory } => {
                 packer.read_ahead(&ahead);
-                let done: Result<PackedBatch<'a>, _> =
+                let results: Result<PackedBatch<'a>, _> =
                     batch.into_iter().map(|block| packer.pack(block)).collect();
                 let mut state = self.lock();
-                match done {
+                match results {
                     Ok(batch) => state.runs[run].wheel_queue.add_packed(number, batch, memory),
                     Err(fault) => state.fail(run, fault.into()),
                 }
@@ -320,12 +320,12 @@ impl<'a, 'w, W: Writer<'a>> Work<'a, 'w, W> {
         self.changed.notify_all();
     }
 
-    fn give_back(&self, run: usize, writer: &'w mut W, done: Result<(), W::Error>, memory: u64) {
+    fn give_back(&self, run: usize, writer: &'w mut W, result: Result<(), W::Error>, memory: u64) {
         let mut state = self.lock();
         state.held -= memory;
         state.runs[run].solid = writer.solid();
         state.runs[run].writer = Some(writer);
-        if let Err(fault) = done {
+        if let Err(fault) = result {
             state.fail(run, fault);
         }
     }
@@ -543,14 +543,14 @@ mod tests {
 
     #[test]
     fn ends_when_a_thread_panics() {
-        let (done, finished) = std::sync::mpsc::channel();
+        let (sender, finished) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
             let built = std::panic::catch_unwind(|| {
                 let mut writers: Vec<Seen> = WHEELS.iter().map(|_| Seen::default()).collect();
                 writers[1].panics = Some(3);
                 let _ = build(&contents(&WHEELS), &mut writers, (4, u64::MAX, Packing::Store));
             });
-            done.send(built.is_err())
+            sender.send(built.is_err())
         });
         assert!(finished.recv_timeout(Duration::from_mins(1)).unwrap(), "the panic came through");
     }

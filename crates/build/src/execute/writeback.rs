@@ -13,9 +13,9 @@ const WAITING: usize = 64;
 pub(super) struct Writeback(SyncSender<(usize, StagedFile)>);
 
 impl Writeback {
-    /// Sends a file; errors return the number `output`. The receiver ends early only if the build
-    /// has failed.
-    pub fn settle(&self, output: usize, file: StagedFile) {
+    /// Requests the writeback of a file; an error comes back with the number `output`. A closed channel is
+    /// ignored, because the receiver ends early only after an error.
+    pub fn request(&self, output: usize, file: StagedFile) {
         let _ = self.0.send((output, file));
     }
 }
@@ -37,6 +37,6 @@ impl Requests {
     pub fn serve(self) -> Result<(), (usize, io::Error)> {
         self.0
             .into_iter()
-            .try_for_each(|(output, file)| file.settle().map_err(|error| (output, error)))
+            .try_for_each(|(output, file)| file.sync().map_err(|error| (output, error)))
     }
 }

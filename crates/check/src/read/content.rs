@@ -10,8 +10,8 @@ use ::binary::device_code::{self, Code, Sink};
 use ::binary::elf::ReadAt;
 use base::hash::{Sha256, Sha256Hasher};
 use wheel::archive::checksum::Checksum;
-use wheel::package::content::Shown;
-use wheel::package::{ContentKind, FileContent, Kept};
+use wheel::package::content::ObservedReader;
+use wheel::package::{BufferedContent, ContentKind, FileContent};
 
 /// Requested facts of a file.
 #[derive(Debug, Clone, Copy)]
@@ -104,7 +104,7 @@ impl FactRequest<'_> {
         bytes: &mut dyn Read,
     ) -> io::Result<(Content, Option<Box<Bytes>>)> {
         let (mut crc32, mut sha256) = (Checksum::default(), Sha256Hasher::default());
-        let mut bytes = Shown::new(bytes, |bytes: &[u8]| match self.depth {
+        let mut bytes = ObservedReader::new(bytes, |bytes: &[u8]| match self.depth {
             Depth::Rules => {}
             Depth::Digests => sha256.update(bytes),
             Depth::Comparison | Depth::Outline => crc32.update(bytes),
@@ -149,7 +149,7 @@ fn random<T>(
         let fault = fault(content.copy_to(&mut io::sink()))?;
         return Ok((fault, work(file)?));
     }
-    let mut copy = Kept::of_size(size)?;
+    let mut copy = BufferedContent::of_size(size)?;
     let fault = fault(content.copy_to(&mut copy))?;
     Ok((fault, work(&copy)?))
 }

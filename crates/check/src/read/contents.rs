@@ -4,7 +4,9 @@ use std::io::{self, Read};
 use super::strict::unreadable;
 use base::names::Form;
 use wheel::package::devel_archive::{self, is_devel_archive};
-use wheel::package::{FileContent, Found, Kept, PackageError, ReadError, Sdist, Wheel};
+use wheel::package::{
+    BufferedContent, FileContent, FoundPackage, PackageError, ReadError, Sdist, Wheel,
+};
 use wheel::unpacking::TarMember;
 
 /// Returns the bytes of the files `wanted` that the package has, by name.
@@ -12,16 +14,19 @@ use wheel::unpacking::TarMember;
 /// # Errors
 /// If the package or a file cannot be read.
 pub fn contents(
-    found: &Found,
+    found: &FoundPackage,
     wanted: &BTreeSet<&str>,
-) -> Result<BTreeMap<String, Kept>, ReadError> {
+) -> Result<BTreeMap<String, BufferedContent>, ReadError> {
     if wanted.is_empty() {
         return Ok(BTreeMap::new());
     }
     read(found, wanted).map_err(|source| unreadable(found, source))
 }
 
-fn read(found: &Found, wanted: &BTreeSet<&str>) -> Result<BTreeMap<String, Kept>, PackageError> {
+fn read(
+    found: &FoundPackage,
+    wanted: &BTreeSet<&str>,
+) -> Result<BTreeMap<String, BufferedContent>, PackageError> {
     let mut contents = BTreeMap::new();
     let mut keep = |name: &str, size, bytes: &mut dyn Read| -> io::Result<()> {
         if wanted.contains(name) {
@@ -42,7 +47,7 @@ fn read(found: &Found, wanted: &BTreeSet<&str>) -> Result<BTreeMap<String, Kept>
     let archives = wheel.entries().iter().filter(|entry| is_devel_archive(&entry.name));
     for entry in archives.filter(|_| has_others) {
         let archive = wheel.member(entry)?;
-        devel_archive::each(&entry.name, archive, &mut keep_file)
+        devel_archive::visit(&entry.name, archive, &mut keep_file)
             .map_err(|source| wheel.unread(&entry.name, source))?;
     }
     for entry in wheel.entries().iter().filter(|entry| wanted.contains(&*entry.name)) {

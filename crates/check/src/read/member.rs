@@ -7,7 +7,7 @@ use super::depth::{Depth, is_outlined};
 use crate::{Bytes, File, Known, Why};
 use wheel::package::Fault;
 use wheel::package::ZipFile;
-use wheel::package::content::Shown;
+use wheel::package::content::ObservedReader;
 use wheel::package::devel_archive::is_devel_archive;
 use wheel::package::directory::DirectoryEntry;
 
@@ -31,7 +31,7 @@ pub(super) fn read(
     let (mut hash, mut size) = (algorithm.map(Algorithm::hasher), 0);
     let (hashed, counted) = (&mut hash, &mut size);
     let open = move || {
-        Shown::new(zip.unpacked(entry), move |bytes: &[u8]| {
+        ObservedReader::new(zip.unpacked(entry), move |bytes: &[u8]| {
             if let Some(hash) = hashed.as_mut() {
                 hash.update(bytes);
             }

@@ -13,7 +13,7 @@ use crate::{Finished, Known, Package, Scheme};
 use base::names::Form;
 use wheel::package::entry_points::EntryPoints;
 use wheel::package::{
-    Fault, Found, Header, Metadata, OpenError, PackageError, ReadError, Sdist, WheelFile,
+    Fault, FoundPackage, Header, Metadata, OpenError, PackageError, ReadError, Sdist, WheelFile,
 };
 
 /// Reads a wheel or sdist without a comparison with RECORD. Findings name its file relative to the
@@ -21,7 +21,7 @@ use wheel::package::{
 ///
 /// # Errors
 /// For a fault of the archive, and for metadata without a name or version.
-pub fn package(found: &Found, depth: Depth) -> Result<Package<'static>, ReadError> {
+pub fn package(found: &FoundPackage, depth: Depth) -> Result<Package<'static>, ReadError> {
     let file = found.path.file_name().unwrap_or_default().to_string_lossy();
     let file = format!("{}/{file}", found.directory);
     let read = match found.form {
@@ -38,7 +38,7 @@ pub fn package(found: &Found, depth: Depth) -> Result<Package<'static>, ReadErro
     read.and_then(named).map_err(|source| unreadable(found, source))
 }
 
-pub(super) fn unreadable(found: &Found, source: PackageError) -> ReadError {
+pub(super) fn unreadable(found: &FoundPackage, source: PackageError) -> ReadError {
     let kind = if found.form == Form::Wheel { "wheel" } else { "sdist" };
     let source = match source {
         PackageError::Wheel(OpenError::Zip { reason, .. }) => PackageError::Zip(reason),

@@ -27,10 +27,10 @@ pub(crate) fn unfound<'s, 'a>(set: &'s Set<'a>) -> Vec<UnfoundLibrary<'s, 'a>> {
     });
     let (binaries, entries): (Vec<_>, Vec<_>) = linked.unzip();
     let tree = Tree::new(&entries);
-    let unfound = loader::lost(&tree).into_iter();
+    let unfound = loader::unfound_libraries(&tree).into_iter();
     let unfound =
         unfound.filter(|it| !policy::is_promised(tree.files()[it.file].machine, it.library));
-    let unfound = unfound.map(|loader::Lost { file, library, bearers, is_loaded }| {
+    let unfound = unfound.map(|loader::UnfoundLibrary { file, library, bearers, is_loaded }| {
         let (package, file, needs) = binaries[file];
         let mut siblings =
             bearers.iter().filter(|bearer| std::ptr::eq(binaries[**bearer].0, package));

@@ -39,26 +39,26 @@ pub fn download(
     dir: &Path,
     demands: &Demands,
 ) -> Result<Vec<Fetched>, Problems> {
-    each(archives, dir, |archive| fetch_archive(archive, dir, demands))
+    run_locked(archives, dir, |archive| fetch_archive(archive, dir, demands))
 }
 
 /// Does `work` for each item in parallel, with `dir` locked; reports all problems.
-pub(super) fn each<I: Sync, T: Send>(
+pub(super) fn run_locked<I: Sync, T: Send>(
     items: &[I],
     dir: &Path,
     work: impl Fn(&I) -> Result<T, Problem> + Sync,
 ) -> Result<Vec<T>, Problems> {
-    let _alone = alone(dir)?;
+    let _lock = lock(dir)?;
     sweep(dir);
-    let done: Vec<_> = items.par_iter().map(&work).collect();
-    let (mut results, mut problems) = (Vec::new(), Problems::new());
-    for result in done {
+    let results: Vec<_> = items.par_iter().map(&work).collect();
+    let (mut values, mut problems) = (Vec::new(), Problems::new());
+    for result in results {
         match result {
-            Ok(made) => results.push(made),
+            Ok(value) => values.push(value),
             Err(problem) => problems.push(problem),
         }
     }
-    if problems.is_empty() { Ok(results) } else { Err(problems) }
+    if problems.is_empty() { Ok(values) } else { Err(problems) }
 }
 
 fn fetch_archive(
@@ -161,7 +161,7 @@ pub(super) fn write_file(dir: &Path, place: &Path, bytes: &[u8]) -> io::Result<(
 }
 
 /// Locks the directory against other downloads.
-fn alone(dir: &Path) -> Result<OwnedFd, Problem> {
+fn lock(dir: &Path) -> Result<OwnedFd, Problem> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let directory = rustix::fs::open(dir, flags, Mode::empty());
     let locked = directory.and_then(|directory| {

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use fs_err as fs;
 use percent_encoding::percent_decode_str;
 
-use super::download::{Saving, each, write_file};
+use super::download::{Saving, run_locked, write_file};
 use crate::patch::History;
 use crate::publish::pages_of;
 use crate::simple::{IndexedFile, Link};
-use crate::store::{Bucket, LARGEST, Named, StoreError, is_web};
+use crate::store::{Bucket, LARGEST, StoreError, UrlOrigin, is_web};
 use base::address::Address;
 use base::hash::Sum;
 use base::names::RelPath;
@@ -93,7 +93,7 @@ pub struct Arrival {
 }
 
 /// Opens a store at an address.
-pub type Opener<'o> = &'o dyn Fn(&str, Named) -> Result<Box<dyn Bucket>, StoreError>;
+pub type Opener<'o> = &'o dyn Fn(&str, UrlOrigin) -> Result<Box<dyn Bucket>, StoreError>;
 
 /// Selects the files of `pins` on the pages of `source`, sorted by name. Each needs a SHA-256.
 pub fn select(
@@ -229,8 +229,8 @@ pub(super) fn place(
     if !hosts.contains_key(host) {
         let is_own =
             is_web && source.name()[..after_host(source.name())].eq_ignore_ascii_case(host);
-        let named = if is_own { Named::ByUser } else { Named::ByPage };
-        let bucket = open(host, named).map_err(|error| refused(&with_causes(&error)))?;
+        let origin = if is_own { UrlOrigin::User } else { UrlOrigin::Page };
+        let bucket = open(host, origin).map_err(|error| refused(&with_causes(&error)))?;
         hosts.insert(host.to_owned(), bucket.into());
     }
     Ok((hosts[host].clone(), key))
@@ -245,7 +245,7 @@ fn after_host(url: &str) -> usize {
 /// earlier packages there, or whole. Fetched files stay after a failure.
 pub fn fetch_pinned(files: &[PinnedFile], dir: &Path) -> Result<Vec<Arrival>, Problems> {
     let patches = Patches::in_directory(dir);
-    each(files, dir, |file| fetch_file(file, dir, &patches))
+    run_locked(files, dir, |file| fetch_file(file, dir, &patches))
 }
 
 fn fetch_file(file: &PinnedFile, dir: &Path, patches: &Patches<'_>) -> Result<Arrival, Problem> {
@@ -268,7 +268,7 @@ fn fetch_file(file: &PinnedFile, dir: &Path, patches: &Patches<'_>) -> Result<Ar
         let saving = Saving { dir, place: &place, unread: &|e| unread(e), unwritten: &unwritten };
         arrival = by_patch(file, patches, &saving)?;
         if arrival.way == Way::Whole {
-            arrival.bytes = whole(file, &saving, &unread)?;
+            arrival.bytes = download_whole(file, &saving, &unread)?;
         }
     }
     if let Some(reason) = &file.yanked {
@@ -298,7 +298,7 @@ fn by_patch(
     }
 }
 
-fn whole(
+fn download_whole(
     file: &PinnedFile,
     saving: &Saving<'_>,
     unread: &dyn Fn(&dyn fmt::Display) -> Problem,

@@ -55,7 +55,7 @@ impl Packed for RemoteArchive {
     }
 
     fn open(&self) -> io::Result<Box<dyn Read + Send + '_>> {
-        let bytes = Whole::open(&*self.run, &self.object)?;
+        let bytes = SizedBody::open(&*self.run, &self.object)?;
         let heeded = Heeded { bytes, path: &self.object.key, reporter: &*self.reporter };
         heeded.report(|path| Event::OutputStarted { path, bytes: self.object.size });
         Ok(Box::new(heeded))
@@ -75,20 +75,20 @@ impl Packed for RemoteArchive {
             return Err(invalid("it is too large for a checksum"));
         }
         let mut text = Vec::new();
-        Whole::open(&*self.run, sidecar)?.read_to_end(&mut text)?;
+        SizedBody::open(&*self.run, sidecar)?.read_to_end(&mut text)?;
         String::from_utf8(text).map(Some).map_err(|_| invalid("it is not UTF-8"))
     }
 }
 
 /// Body. Fails if the size differs from the listing.
-struct Whole<'r> {
+struct SizedBody<'r> {
     run: &'r dyn Bucket,
     object: &'r Object,
     body: Box<dyn Read + Send>,
     remaining: u64,
 }
 
-impl<'r> Whole<'r> {
+impl<'r> SizedBody<'r> {
     fn open(run: &'r dyn Bucket, object: &'r Object) -> io::Result<Self> {
         let content = run.get(&object.key, object.etag.as_deref()).map_err(io::Error::other)?;
         let whole = Self { run, object, body: content.body, remaining: object.size };
@@ -107,7 +107,7 @@ impl<'r> Whole<'r> {
     }
 }
 
-impl Read for Whole<'_> {
+impl Read for SizedBody<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if out.is_empty() {
             return Ok(0);
@@ -174,7 +174,7 @@ impl Reporter for Silent {
 }
 
 struct Heeded<'r> {
-    bytes: Whole<'r>,
+    bytes: SizedBody<'r>,
     path: &'r RelPath,
     reporter: &'r (dyn Reporter + Send + Sync),
 }

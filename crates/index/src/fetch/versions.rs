@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::pinned::place;
 use crate::publish::{Listing, PublishError, listing, pages_of};
 use crate::simple::IndexedFile;
-use crate::store::{Bucket, Named, StoreError};
+use crate::store::{Bucket, StoreError, UrlOrigin};
 use base::names::RelPath;
 use base::source::Problem;
 use base::version::Version;
@@ -15,7 +15,7 @@ use base::version::Version;
 const MOST_PROJECTS: usize = 2000;
 
 /// Opens a store at an address, on any thread.
-type Opener<'o> = &'o (dyn Fn(&str, Named) -> Result<Box<dyn Bucket>, StoreError> + Sync);
+type Opener<'o> = &'o (dyn Fn(&str, UrlOrigin) -> Result<Box<dyn Bucket>, StoreError> + Sync);
 
 /// An index, with the pages read so far.
 pub struct Versions<'o> {

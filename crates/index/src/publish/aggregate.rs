@@ -107,9 +107,8 @@ impl<'a> Above<'a> {
     /// Repeats if other programs change a file. Returns the number of changed files.
     pub(super) fn write(self, report: &dyn Fn(&Step)) -> Result<usize, PublishError> {
         let writer = Writer { pages: self.store };
-        let written =
-            self.files()?.into_iter().map(|(key, make)| writer.remade(&key, report, make));
-        written.sum()
+        let counts = self.files()?.into_iter().map(|(key, make)| writer.remade(&key, report, make));
+        counts.sum()
     }
 
     /// Reports the files that [`Self::write`] would change.

@@ -73,7 +73,7 @@ impl<'a> Closure<'a> {
         // One project at a time: its page lists all nights.
         while let Some((project, requirements)) = open.pop_first() {
             let mut is_new = |(package, requirement): &(String, Requirement)| {
-                visited.insert((package.clone(), written(requirement).to_owned()))
+                visited.insert((package.clone(), without_marker(requirement).to_owned()))
             };
             let requirements: Vec<_> = requirements.into_iter().filter(&mut is_new).collect();
             if requirements.iter().all(|(_, requirement)| requirement.versions.is_none()) {
@@ -90,7 +90,7 @@ impl<'a> Closure<'a> {
                         }
                     }
                     Err(alternatives) => {
-                        let requires = written(&requirement).to_owned();
+                        let requires = without_marker(&requirement).to_owned();
                         unmet.push(Unmet { package, requires, alternatives });
                     }
                 }
@@ -186,7 +186,7 @@ impl<'a> Closure<'a> {
 }
 
 /// Requirement without its marker.
-fn written(requirement: &Requirement) -> &str {
+fn without_marker(requirement: &Requirement) -> &str {
     requirement.text.split(';').next().unwrap_or_default().trim()
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 
-use super::workers::each;
+use super::workers::run_parallel;
 use crate::mapped::map;
 use crate::patch::{self, History, patch_name};
 use crate::simple::{self, IndexError, Local};
@@ -60,7 +60,7 @@ pub fn delta(old: &Path, new: &Path, jobs: usize) -> Result<Vec<Delta>, DeltaErr
         .iter()
         .filter_map(|package| Some((package, *history.before(package.file_name()).next()?)))
         .collect();
-    each(&pairs, jobs, |&(package, from)| {
+    run_parallel(&pairs, jobs, |&(package, from)| {
         let (size, patch) = write(&old.join(from.as_str()), &new.join(package.as_str()))?;
         Ok(Delta { package: package.clone(), from: from.clone(), size, patch })
     })

@@ -70,12 +70,12 @@ pub fn mirror(
         let json = projects.json().map_err(|e| read::wrong(dest.bucket, &place.json, e.into()))?;
         texts.push((place, json, projects.html()));
     }
-    let before = before(dest, &shelf)?;
-    for project in before.iter().chain(pages.keys()) {
+    let earlier = earlier_projects(dest, &shelf)?;
+    for project in earlier.iter().chain(pages.keys()) {
         check_mirror(dest, &shelf.page(project)?, relative_package)?;
     }
-    let obsolete = obsolete(dest, &shelf, &before, &pages)?;
-    let (writer, mut done) = (Writer { pages: dest }, Mirrored::default());
+    let obsolete = obsolete(dest, &shelf, &earlier, &pages)?;
+    let (writer, mut mirrored) = (Writer { pages: dest }, Mirrored::default());
     let files =
         texts.iter().flat_map(|(PageKeys { json, html }, data, page)| [(json, data), (html, page)]);
     let files: Vec<(&RelPath, &String)> = files.collect();
@@ -83,22 +83,22 @@ pub fn mirror(
         check_ours(dest, key)?;
     }
     if !mirror.dry_run {
-        dest.bucket.takes_objects()?;
+        dest.bucket.check_writes()?;
     }
     for (key, text) in files {
-        done.pages += if mirror.dry_run {
+        mirrored.pages += if mirror.dry_run {
             writer.would_remake(key, report, text)?
         } else {
             writer.remade(key, report, || Ok(text.clone()))?
         };
     }
-    done.removed = obsolete.len();
+    mirrored.removed = obsolete.len();
     if !mirror.dry_run {
         obsolete.iter().try_for_each(|key| dest.bucket.delete(key))?;
     }
-    done.projects = pages.len();
-    done.packages = pages.values().map(|files| files.files.len()).sum();
-    Ok(done)
+    mirrored.projects = pages.len();
+    mirrored.packages = pages.values().map(|files| files.files.len()).sum();
+    Ok(mirrored)
 }
 
 fn pages(source: &PageStore<'_>, mirror: &Mirror) -> Result<BTreeMap<String, Files>, PublishError> {
@@ -159,12 +159,12 @@ fn check(pages: &BTreeMap<String, Files>, projects: &BTreeSet<String>) -> Result
     if bare.is_empty() { Ok(()) } else { Err(PublishError::NoHash(bare)) }
 }
 
-fn before(dest: &PageStore<'_>, shelf: &Shelf) -> Result<BTreeSet<String>, PublishError> {
+fn earlier_projects(dest: &PageStore<'_>, shelf: &Shelf) -> Result<BTreeSet<String>, PublishError> {
     let Some(root) = shelf.root()? else { return Ok(BTreeSet::new()) };
     check_mirror(dest, &root, |html| Projects::of_html(html).is_err())?;
-    let before = dest.page(&root.json)?.filter(|page| is_ours(&page.bytes));
-    let before = before.and_then(|page| Projects::parse(&page.bytes).ok()).unwrap_or_default();
-    Ok(before.0)
+    let page = dest.page(&root.json)?.filter(|page| is_ours(&page.bytes));
+    let projects = page.and_then(|page| Projects::parse(&page.bytes).ok()).unwrap_or_default();
+    Ok(projects.0)
 }
 
 /// Rejects this program's pages with relative links: another index would be lost. `is_other`
@@ -193,11 +193,11 @@ fn relative_package(page: &[u8]) -> bool {
 fn obsolete(
     dest: &PageStore<'_>,
     shelf: &Shelf,
-    before: &BTreeSet<String>,
+    earlier: &BTreeSet<String>,
     pages: &BTreeMap<String, Files>,
 ) -> Result<Vec<RelPath>, PublishError> {
     let mut obsolete = Vec::new();
-    for project in before.iter().filter(|project| !pages.contains_key(*project)) {
+    for project in earlier.iter().filter(|project| !pages.contains_key(*project)) {
         let PageKeys { json, html } = shelf.page(project)?;
         for key in [json, html] {
             if dest.page(&key)?.is_some_and(|page| is_ours(&page.bytes)) {

@@ -9,7 +9,7 @@ use super::encoding;
 use super::kept_pages::{KeptPages, Place};
 use super::page::{Page, object_at, read};
 use super::page_cache::PageCache;
-use crate::store::{Body, Bucket, ErrorKind, Headers, Object, StoreError, Written};
+use crate::store::{Body, Bucket, ConditionalWrite, ErrorKind, Headers, Object, StoreError};
 use base::names::RelPath;
 
 #[derive(Debug, Clone)]
@@ -93,11 +93,11 @@ impl<'a> PageStore<'a> {
             .stored(text, headers.content_encoding)
             .map_err(|error| StoreError::of_io(self.bucket.name(), "write", key, &error))?;
         let headers = Headers { content_encoding: encoding, ..*headers };
-        let written = match current {
+        let outcome = match current {
             None => self.bucket.create(key, Body::Bytes(&bytes), &headers)?,
             Some(page) => self.bucket.replace(&page.object, Body::Bytes(&bytes), &headers)?,
         };
-        let Written::Done(object) = written else {
+        let ConditionalWrite::Done(object) = outcome else {
             self.pages().clear();
             return Ok(false);
         };

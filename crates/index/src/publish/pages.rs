@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::layout::{PageKeys, Placed};
 use super::page_store::PageStore;
-use super::workers::each;
+use super::workers::run_parallel;
 use super::writer::Writer;
 use super::{PublishError, Step, read};
 use crate::simple::{Files, IndexedFile, PageError, Yanked};
@@ -99,7 +99,7 @@ impl<'a> Pages<'a> {
     fn look(&mut self, jobs: usize) -> Result<(), PublishError> {
         let store = self.store;
         let new: Vec<_> = self.new.iter().collect();
-        let stored = each(&new, jobs, |(place, new)| {
+        let stored = run_parallel(&new, jobs, |(place, new)| {
             let files = || read::files_but(store, place, new.title, &new.yanked);
             let made = || Ok(files()?.0.map(|files| files.html()));
             let stored = files()?.0;
@@ -130,7 +130,7 @@ impl<'a> Pages<'a> {
         report: &dyn Fn(&Step),
     ) -> Result<usize, PublishError> {
         let mut count = 0;
-        for place in self.in_order(order) {
+        for place in self.pages_in(order) {
             let new = &self.new[place];
             let stored = read::files_but(self.store, place, new.title, &new.yanked)?.0;
             let stored = stored.unwrap_or_else(|| Files::new(new.title));
@@ -160,8 +160,8 @@ impl<'a> Pages<'a> {
         order: &[&'p str],
         report: &dyn Fn(&Step),
     ) -> Result<usize, PublishError> {
-        let (mut written, writer) = (0, Writer { pages: self.store });
-        for place in self.in_order(order) {
+        let (mut count, writer) = (0, Writer { pages: self.store });
+        for place in self.pages_in(order) {
             let new = &self.new[place];
             let merged = |stored: Option<Files>| {
                 let mut files = stored.unwrap_or_else(|| Files::new(new.title));
@@ -177,7 +177,7 @@ impl<'a> Pages<'a> {
                     files.html()
                 };
                 let html = || Ok(files()?.0.map(less));
-                written += writer.ahead(place, new.uncached, html)?;
+                count += writer.ahead(place, new.uncached, html)?;
             }
             yanks.iter().for_each(report);
             let json = || {
@@ -188,7 +188,7 @@ impl<'a> Pages<'a> {
                 ))
             };
             let html = || Ok(files()?.0.map(|files| files.html()));
-            written += writer.write_pair(place, new.uncached, report, json, html)?;
+            count += writer.write_pair(place, new.uncached, report, json, html)?;
         }
         for (place, (names, uncached)) in &self.roots {
             let json = || {
@@ -202,16 +202,16 @@ impl<'a> Pages<'a> {
                 Ok(((json, more), page))
             };
             let html = || Ok(read::projects(self.store, place)?.0.map(|p| p.html()));
-            written += writer.write_pair(place, *uncached, report, json, html)?;
+            count += writer.write_pair(place, *uncached, report, json, html)?;
         }
-        Ok(written)
+        Ok(count)
     }
 
     pub(super) fn names(&self, root: &PageKeys) -> impl Iterator<Item = &String> {
         self.roots.get(root).into_iter().flat_map(|(names, _)| names)
     }
 
-    fn in_order<'p>(&'p self, order: &[&'p str]) -> Vec<&'p PageKeys> {
+    fn pages_in<'p>(&'p self, order: &[&'p str]) -> Vec<&'p PageKeys> {
         let mut visited = BTreeSet::new();
         let places = order.iter().filter_map(|project| self.of_projects.get(project));
         places.filter(|place| visited.insert(*place)).collect()

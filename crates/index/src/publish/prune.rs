@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use super::layout::{Layout, PageKeys};
 use super::page_store::PageStore;
 use super::stream::StreamRecord;
-use super::workers::each;
+use super::workers::run_parallel;
 use super::writer::Writer;
 use super::{PublishError, Step, order, read};
 use crate::simple::Files;
@@ -133,18 +133,18 @@ pub fn prune(
     let off = OffPages { store, retention, going: going.keys().copied().collect() };
     let mut named = BTreeSet::new();
     if !retention.dry_run {
-        bucket.takes_objects()?;
+        bucket.check_writes()?;
     }
     // Other programs write pages meanwhile.
     store.recheck();
-    for page in in_order(&inventory, &items, &mut requirements)? {
+    for page in sort_pages(&inventory, &items, &mut requirements)? {
         pruned.pages += off.write(page, report)?;
     }
     if !retention.dry_run {
         // Another program may have published a package again.
         store.recheck();
         for page in off.pages(&inventory) {
-            named.extend(inventory::named(store, &page.place)?.0);
+            named.extend(inventory::listed_keys(store, &page.place)?.0);
         }
     }
     let going: Vec<_> =
@@ -154,7 +154,7 @@ pub fn prune(
         going.iter().flat_map(|(item, _)| item.objects()).map(|object| object.size).sum();
     // Dry runs report in a stable order.
     let jobs = if retention.dry_run { 1 } else { retention.jobs };
-    each(&going, jobs, |(item, because)| {
+    run_parallel(&going, jobs, |(item, because)| {
         item.objects().try_for_each(|object| {
             let (key, size, because) = (object.key.clone(), object.size, because.clone());
             report(&PruneStep::Removed { key, size, because });
@@ -173,7 +173,7 @@ pub fn is_more_than_half(going: usize, total: usize) -> bool {
 }
 
 /// Sorts pages of requiring projects first.
-fn in_order<'i>(
+fn sort_pages<'i>(
     inventory: &'i Inventory,
     going: &[&'i Item],
     requirements: &mut Requirements<'i>,

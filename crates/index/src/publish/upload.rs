@@ -2,7 +2,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::layout::Placed;
-use super::workers::each;
+use super::workers::run_parallel;
 use super::{PublishError, Step, companion_key, headers};
 use crate::simple::{CONTENT_ENDING, PROVENANCE};
 use crate::store::{Body, Bucket, Object, StoreError};
@@ -29,7 +29,7 @@ impl Survey<'_> {
         known_sha256: impl Fn(&Placed<'_>) -> Option<String> + Sync,
     ) -> Result<Vec<AtKey>, PublishError> {
         let look = |placed| self.find(placed, known_sha256(placed).as_deref());
-        let states = each(placed, self.jobs, look)?;
+        let states = run_parallel(placed, self.jobs, look)?;
         let pairs = placed.iter().zip(&states);
         let conflicts = pairs.filter(|(_, state)| **state == AtKey::Other);
         let conflicts: Vec<String> =
@@ -76,7 +76,7 @@ impl Survey<'_> {
     ) -> Result<(), PublishError> {
         let pairs: Vec<_> = placed.iter().zip(states).collect();
         let uploaded = AtomicUsize::new(0);
-        let done = each(&pairs, self.jobs, |(placed, state)| {
+        let result = run_parallel(&pairs, self.jobs, |(placed, state)| {
             report(&step(placed, **state));
             if **state == AtKey::Nothing {
                 self.upload_one(placed)?;
@@ -84,11 +84,11 @@ impl Survey<'_> {
             }
             Ok(())
         });
-        match done {
+        match result {
             Err(PublishError::Overtaken { keys, .. }) => {
                 Err(PublishError::Overtaken { keys, uploaded: uploaded.into_inner() })
             }
-            done => done.map(drop),
+            result => result.map(drop),
         }
     }
 
@@ -113,7 +113,7 @@ impl Survey<'_> {
         placed: &[Placed<'_>],
         report: &(dyn Fn(&Step) + Sync),
     ) -> Result<(), PublishError> {
-        each(placed, self.jobs, |placed| {
+        run_parallel(placed, self.jobs, |placed| {
             for (ending, bytes) in companions(placed) {
                 let key = companion_key(&placed.key, ending)?;
                 if self.put_companion(&key, bytes)? {

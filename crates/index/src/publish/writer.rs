@@ -15,7 +15,7 @@ pub(super) struct Writer<'a> {
 }
 
 /// New text, and the page of origin.
-type Wanted = (Option<String>, Option<Arc<Page>>);
+type NewPage = (Option<String>, Option<Arc<Page>>);
 
 impl Writer<'_> {
     /// Writes a page. `json` returns the new data and the number of new names; `html` renders the
@@ -57,11 +57,11 @@ impl Writer<'_> {
         if !current.is_some_and(|page| is_ours(&page.bytes)) {
             return Ok(0);
         }
-        let written = self.until_written(&place.html, uncached, || {
+        let is_written = self.until_written(&place.html, uncached, || {
             let page = self.pages.page(&place.html)?;
             Ok((html()?, page))
         });
-        written.map(usize::from)
+        is_written.map(usize::from)
     }
 
     pub(super) fn remade(
@@ -71,14 +71,14 @@ impl Writer<'_> {
         text: impl Fn() -> Result<String, PublishError>,
     ) -> Result<usize, PublishError> {
         // Tag before text: a write from old pages is refused.
-        let written = self.until_written(key, true, || {
+        let is_written = self.until_written(key, true, || {
             let page = self.pages.page(key)?;
             Ok((Some(text()?), page))
         })?;
-        if written {
+        if is_written {
             report(&Step::Page { key: key.clone(), more: 0 });
         }
-        Ok(usize::from(written))
+        Ok(usize::from(is_written))
     }
 
     pub(super) fn would_remake(
@@ -99,7 +99,7 @@ impl Writer<'_> {
         self,
         key: &RelPath,
         uncached: bool,
-        mut make: impl FnMut() -> Result<Wanted, PublishError>,
+        mut make: impl FnMut() -> Result<NewPage, PublishError>,
     ) -> Result<bool, PublishError> {
         let headers = headers::page(key.file_name(), uncached);
         for number in 0..pause::TRIES {

@@ -13,11 +13,11 @@ use base::version::Version;
 use wheel::archive::{Timestamp, variants};
 use wheel::package::distribution_of;
 
-/// Key of an entry: SHA-256 of the list of a package's content. PEP 691 reserves a leading `_` for
-/// private use.
+/// Key of an entry whose value is the SHA-256 of the list of a package's content. PEP 691 reserves
+/// keys with a leading `_` for private use.
 pub const CONTENT: &str = "_content";
 
-/// Ending of that list.
+/// Ending of the name of a content list.
 pub const CONTENT_ENDING: &str = "content";
 
 /// A file on a page (PEP 691, PEP 700, PEP 714, PEP 740).
@@ -29,7 +29,7 @@ pub struct IndexedFile {
     /// Address, possibly relative to the page.
     pub url: String,
     /// Checksums by algorithm.
-    #[serde(default, deserialize_with = "once_each")]
+    #[serde(default, deserialize_with = "unique_hashes")]
     pub hashes: BTreeMap<String, String>,
     /// Size in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,10 +40,10 @@ pub struct IndexedFile {
     /// Supported Python versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requires_python: Option<String>,
-    /// Checksums of METADATA; true if offered without.
+    /// Checksums of METADATA by algorithm, or true if it is offered without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core_metadata: Option<Value>,
-    /// For older installers.
+    /// Earlier name of `core_metadata` (PEP 658), which older installers read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dist_info_metadata: Option<Value>,
     /// Yank state.
@@ -58,15 +58,15 @@ pub struct IndexedFile {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Yanked {
-    /// State without a reason.
-    Whether(bool),
+    /// Yanked or not, without a reason.
+    Flag(bool),
     /// Yanked for a reason.
     Reason(String),
 }
 
 impl Default for Yanked {
     fn default() -> Self {
-        Self::Whether(false)
+        Self::Flag(false)
     }
 }
 
@@ -74,16 +74,16 @@ impl Yanked {
     /// Reason, possibly empty; `None` if not yanked.
     pub fn reason(&self) -> Option<&str> {
         match self {
-            Self::Whether(false) => None,
-            Self::Whether(true) => Some(""),
+            Self::Flag(false) => None,
+            Self::Flag(true) => Some(""),
             Self::Reason(reason) => Some(reason),
         }
     }
 
     pub(super) fn from_reason(reason: Option<&str>) -> Self {
         match reason {
-            None => Self::Whether(false),
-            Some("") => Self::Whether(true),
+            None => Self::Flag(false),
+            Some("") => Self::Flag(true),
             Some(reason) => Self::Reason(reason.to_owned()),
         }
     }
@@ -130,7 +130,7 @@ impl IndexedFile {
         self
     }
 
-    /// Key of the first value of another form than PEP 691's.
+    /// Key of the first value whose form PEP 691 does not allow.
     pub(super) fn wrong_value(&self) -> Option<&'static str> {
         if !self.hashes.iter().all(|(algorithm, hash)| is_hash(algorithm, hash)) {
             return Some("hashes");
@@ -145,18 +145,23 @@ impl IndexedFile {
         metadata.into_iter().find(wrong).map(|(key, _)| key)
     }
 
-    /// SHA-256; ignores invalid values, which match no file.
+    /// SHA-256; `None` for an invalid value, because no file matches it.
     pub fn sha256(&self) -> Option<&str> {
-        let is_one = |text: &&str| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
-        self.hashes.get("sha256").map(String::as_str).filter(is_one)
+        let is_sha256 =
+            |text: &&str| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
+        self.hashes.get("sha256").map(String::as_str).filter(is_sha256)
     }
 
-    /// HTML attribute for METADATA: a checksum or `true`.
+    /// HTML attribute for METADATA: a checksum, of another algorithm if there is no SHA-256, or `true`.
     pub(super) fn metadata_attribute(&self) -> Option<String> {
         match self.core_metadata.as_ref().or(self.dist_info_metadata.as_ref())? {
             Value::Bool(true) => Some("true".to_owned()),
             Value::Object(hashes) => {
-                hashes.get("sha256")?.as_str().map(|hash| format!("sha256={hash}"))
+                let sha256 = hashes.get_key_value("sha256");
+                let Some((algorithm, hash)) = sha256.or_else(|| hashes.iter().next()) else {
+                    return Some("true".to_owned());
+                };
+                hash.as_str().map(|hash| format!("{algorithm}={hash}"))
             }
             _ => None,
         }
@@ -172,11 +177,11 @@ impl IndexedFile {
     }
 }
 
-/// Reads a map without duplicate keys: programs take different ones of them.
-fn once_each<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, String>, D::Error> {
-    struct Once;
+/// Reads a map. Rejects duplicate keys, because programs disagree on the one that counts.
+fn unique_hashes<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, String>, D::Error> {
+    struct UniqueHashes;
 
-    impl<'de> Visitor<'de> for Once {
+    impl<'de> Visitor<'de> for UniqueHashes {
         type Value = BTreeMap<String, String>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -194,7 +199,7 @@ fn once_each<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, Stri
         }
     }
 
-    from.deserialize_map(Once)
+    from.deserialize_map(UniqueHashes)
 }
 
 fn is_hash(algorithm: &str, hash: &str) -> bool {
@@ -204,10 +209,11 @@ fn is_hash(algorithm: &str, hash: &str) -> bool {
 }
 
 fn is_metadata(value: &Value) -> bool {
-    let is_one = |(name, hash): (&String, &Value)| hash.as_str().is_some_and(|h| is_hash(name, h));
+    let is_checksum =
+        |(name, hash): (&String, &Value)| hash.as_str().is_some_and(|h| is_hash(name, h));
     match value {
         Value::Bool(_) => true,
-        Value::Object(hashes) => hashes.iter().all(is_one),
+        Value::Object(hashes) => hashes.iter().all(is_checksum),
         _ => false,
     }
 }
@@ -227,4 +233,21 @@ pub fn project_of(file_name: &str) -> Option<(String, Version)> {
         None => file_name.strip_suffix(".whl")?.split('-').nth(1)?,
     };
     Some((distribution_of(file_name)?, version.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metadata_is_offered_by_a_checksum_of_any_algorithm_or_by_true() {
+        let attribute = |metadata: &str| {
+            let entry = format!(r#"{{"filename": "a", "url": "a", "core-metadata": {metadata}}}"#);
+            serde_json::from_str::<IndexedFile>(&entry).unwrap().metadata_attribute()
+        };
+        assert_eq!(attribute(r#"{"sha512": "ab", "sha256": "ef"}"#).unwrap(), "sha256=ef");
+        assert_eq!(attribute(r#"{"sha512": "ab"}"#).unwrap(), "sha512=ab");
+        assert_eq!(["{}", "true"].map(attribute), [(); 2].map(|()| Some("true".to_owned())));
+        assert_eq!(["false", "null"].map(attribute), [None, None]);
+    }
 }

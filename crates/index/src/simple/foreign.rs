@@ -20,7 +20,7 @@ impl Files {
     pub(crate) fn of_html(name: &str, html: &[u8]) -> Result<Self, PageError> {
         let mut entries = Vec::new();
         for anchor in anchors(html)? {
-            let link = || PageError::Link(Address::new(shown(&anchor)));
+            let link = || PageError::Link(Address::new(address(&anchor)));
             entries.extend(entry(&anchor)?.ok_or_else(link)?);
         }
         check(&entries)?;
@@ -38,7 +38,7 @@ impl Projects {
             let directory = href.strip_suffix("index.html").unwrap_or(href);
             let directory = directory.strip_prefix("./").unwrap_or(directory);
             let name = directory.strip_suffix('/').unwrap_or(directory);
-            let elsewhere = || PageError::Link(Address::new(shown(&anchor)));
+            let elsewhere = || PageError::Link(Address::new(address(&anchor)));
             let name = percent_decode_str(name).decode_utf8().map_err(|_| elsewhere())?;
             projects.0.insert(normalized(&name).filter(|n| *n == *name).ok_or_else(elsewhere)?);
         }
@@ -64,18 +64,19 @@ pub(crate) fn packages_on(page: &[u8]) -> Result<Vec<IndexedFile>, PageError> {
 pub fn addresses(page: &[u8]) -> Vec<String> {
     match entries(page) {
         Ok(files) => files.into_iter().map(|entry| entry.url).collect(),
-        Err(_) => links(&String::from_utf8_lossy(page)).anchors.iter().map(shown).collect(),
+        Err(_) => links(&String::from_utf8_lossy(page)).anchors.iter().map(address).collect(),
     }
 }
 
 /// The first link or yank of `html` that is missing in `made`, rendered from its data.
 pub fn beyond_data(html: &[u8], made: &str) -> Option<String> {
-    let address = |anchor: &Anchor| shown(anchor).split('#').next().unwrap_or_default().to_owned();
+    let without_fragment =
+        |anchor: &Anchor| address(anchor).split('#').next().unwrap_or_default().to_owned();
     let is_yanked = |anchor: &Anchor| anchor.get("data-yanked").is_some();
     let made: BTreeMap<String, bool> =
-        links(made).anchors.iter().map(|a| (address(a), is_yanked(a))).collect();
+        links(made).anchors.iter().map(|a| (without_fragment(a), is_yanked(a))).collect();
     links(&String::from_utf8_lossy(html)).anchors.iter().find_map(|anchor| {
-        let address = address(anchor);
+        let address = without_fragment(anchor);
         match made.get(&address) {
             None => Some(format!("names `{address}`")),
             Some(false) if is_yanked(anchor) => Some(format!("yanks `{address}`")),
@@ -100,7 +101,7 @@ fn anchors(html: &[u8]) -> Result<Vec<Anchor>, PageError> {
     Ok(links.anchors.into_iter().filter(leads).collect())
 }
 
-fn shown(anchor: &Anchor) -> String {
+fn address(anchor: &Anchor) -> String {
     anchor.get("href").unwrap_or_default().to_owned()
 }
 

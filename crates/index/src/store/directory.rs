@@ -11,8 +11,10 @@ use std::sync::{Mutex, PoisonError};
 use fs_err::{self as fs, File};
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 
-use super::whole::{Whole, ends_early};
-use super::{Body, Bucket, ErrorKind, Headers, Object, ObjectContent, StoreError, Written, below};
+use super::whole::{CompleteBody, ends_early};
+use super::{
+    Body, Bucket, ConditionalWrite, ErrorKind, Headers, Object, ObjectContent, StoreError, below,
+};
 use base::cleanup;
 use base::directory;
 use base::names::RelPath;
@@ -61,21 +63,21 @@ impl Directory {
         key: &RelPath,
         body: Body<'_>,
         may: impl Fn(Option<Object>) -> bool,
-    ) -> Result<Written, StoreError> {
+    ) -> Result<ConditionalWrite, StoreError> {
         let failed = self.failed("write", key);
         let place = self.place(key);
         let parent = place.parent().unwrap_or(&self.path);
         fs::create_dir_all(parent).map_err(&failed)?;
         self.sweep(parent);
-        let partial = written(parent, body).map_err(&failed)?;
+        let partial = write_partial(parent, body).map_err(&failed)?;
         let _lock = self.lock().map_err(&failed)?;
         if !may(self.head(key)?) {
-            return Ok(Written::Refused);
+            return Ok(ConditionalWrite::Refused);
         }
         let whole = cleanup::undisturbed();
         let file = partial.persist_within(&place, &whole).map_err(&failed)?;
         File::open(parent).and_then(|directory| directory.sync_all()).map_err(&failed)?;
-        Ok(Written::Done(object(key, &file.metadata().map_err(&failed)?)))
+        Ok(ConditionalWrite::Done(object(key, &file.metadata().map_err(&failed)?)))
     }
 
     fn sweep(&self, directory: &Path) {
@@ -143,7 +145,7 @@ impl Bucket for Directory {
 
     fn get(&self, key: &RelPath, etag: Option<&str>) -> Result<ObjectContent, StoreError> {
         let (file, object) = self.open(key, etag)?;
-        let body = Box::new(Whole::new(file, object.size));
+        let body = Box::new(CompleteBody::new(file, object.size));
         Ok(ObjectContent { object, body })
     }
 
@@ -167,9 +169,9 @@ impl Bucket for Directory {
         key: &RelPath,
         body: Body<'_>,
         _headers: &Headers<'_>,
-    ) -> Result<Written, StoreError> {
+    ) -> Result<ConditionalWrite, StoreError> {
         if self.head(key)?.is_some() {
-            return Ok(Written::Refused);
+            return Ok(ConditionalWrite::Refused);
         }
         self.write(key, body, |current| current.is_none())
     }
@@ -179,7 +181,7 @@ impl Bucket for Directory {
         expected: &Object,
         body: Body<'_>,
         _headers: &Headers<'_>,
-    ) -> Result<Written, StoreError> {
+    ) -> Result<ConditionalWrite, StoreError> {
         let is_expected = |current: Option<Object>| {
             current.is_some_and(|current| current.etag.is_some() && current.etag == expected.etag)
         };
@@ -190,7 +192,7 @@ impl Bucket for Directory {
         self.write(key, body, |_| true).map(drop)
     }
 
-    fn takes_objects(&self) -> Result<(), StoreError> {
+    fn check_writes(&self) -> Result<(), StoreError> {
         let path = std::path::absolute(&self.path).unwrap_or_else(|_| self.path.clone());
         let existing = path.ancestors().find(|path| path.exists()).unwrap_or(&path);
         let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
@@ -229,7 +231,7 @@ fn object(key: &RelPath, metadata: &Metadata) -> Object {
     Object { key: key.clone(), size, etag, version: None, sha256: None, modified }
 }
 
-fn written(directory: &Path, body: Body<'_>) -> io::Result<PartialFile> {
+fn write_partial(directory: &Path, body: Body<'_>) -> io::Result<PartialFile> {
     let mut partial = PartialFile::locked(directory, PARTIAL, partial::ORDINARY)?;
     match body {
         Body::Bytes(bytes) => partial.write_all(bytes)?,

@@ -13,10 +13,10 @@ use object_store::{
 };
 use tokio::runtime::{Builder, Runtime};
 
-use super::whole::{Whole, ends_early};
+use super::whole::{CompleteBody, ends_early};
 use super::{
-    Body, Bucket, ErrorKind, Headers, LARGEST, Object, ObjectContent, Options, StoreError, Written,
-    below,
+    Body, Bucket, ConditionalWrite, ErrorKind, Headers, LARGEST, Object, ObjectContent, Options,
+    StoreError, below,
 };
 use base::activity;
 use base::names::RelPath;
@@ -157,16 +157,22 @@ impl Remote {
         let operation = Operation::new(self.patience);
         let store = &self.connection.store;
         let send = || self.call(&operation, store.put_opts(&place, payload, options));
-        let done = activity::during("send", key.as_str(), &self.name, send);
-        Ok(done.map(|done| self.written(key, size, headers, done)))
+        let result = activity::during("send", key.as_str(), &self.name, send);
+        Ok(result.map(|result| self.new_object(key, size, headers, result)))
     }
 
-    fn written(&self, key: &RelPath, size: u64, headers: &Headers<'_>, done: PutResult) -> Object {
+    fn new_object(
+        &self,
+        key: &RelPath,
+        size: u64,
+        headers: &Headers<'_>,
+        result: PutResult,
+    ) -> Object {
         Object {
             key: key.clone(),
             size,
-            etag: done.e_tag,
-            version: done.version.filter(|_| self.connection.has_generations()),
+            etag: result.e_tag,
+            version: result.version.filter(|_| self.connection.has_generations()),
             sha256: headers.sha256.map(str::to_owned),
             modified: None,
         }
@@ -174,7 +180,7 @@ impl Remote {
 
     fn content(&self, key: &RelPath, answer: Answer) -> ObjectContent {
         let object = self.object(key, answer.result.meta.clone(), &answer.result.attributes);
-        let body = Box::new(Whole::new(self.stream(answer), object.size));
+        let body = Box::new(CompleteBody::new(self.stream(answer), object.size));
         ObjectContent { object, body }
     }
 
@@ -312,10 +318,10 @@ impl Bucket for Remote {
         key: &RelPath,
         body: Body<'_>,
         headers: &Headers<'_>,
-    ) -> Result<Written, StoreError> {
+    ) -> Result<ConditionalWrite, StoreError> {
         match self.send(key, body, headers, PutMode::Create)? {
-            Ok(object) => Ok(Written::Done(object)),
-            Err(Failed::AlreadyExists { .. }) => Ok(Written::Refused),
+            Ok(object) => Ok(ConditionalWrite::Done(object)),
+            Err(Failed::AlreadyExists { .. }) => Ok(ConditionalWrite::Refused),
             Err(error) => Err(self.failed("write", key)(error)),
         }
     }
@@ -325,7 +331,7 @@ impl Bucket for Remote {
         expected: &Object,
         body: Body<'_>,
         headers: &Headers<'_>,
-    ) -> Result<Written, StoreError> {
+    ) -> Result<ConditionalWrite, StoreError> {
         if expected.etag.is_none() && expected.version.is_none() {
             let text = "the store has no entity tags, which detect concurrent writes";
             return Err(self.error(ErrorKind::Unsupported, "replace", &expected.key, text));
@@ -333,22 +339,24 @@ impl Bucket for Remote {
         let version =
             UpdateVersion { e_tag: expected.etag.clone(), version: expected.version.clone() };
         match self.send(&expected.key, body, headers, PutMode::Update(version))? {
-            Ok(object) => Ok(Written::Done(object)),
-            Err(Failed::Precondition { .. } | Failed::NotFound { .. }) => Ok(Written::Refused),
+            Ok(object) => Ok(ConditionalWrite::Done(object)),
+            Err(Failed::Precondition { .. } | Failed::NotFound { .. }) => {
+                Ok(ConditionalWrite::Refused)
+            }
             Err(error) => Err(self.failed("replace", &expected.key)(error)),
         }
     }
 
     fn put(&self, key: &RelPath, body: Body<'_>, headers: &Headers<'_>) -> Result<(), StoreError> {
-        let done = self.send(key, body, headers, PutMode::Overwrite)?;
-        done.map(drop).map_err(self.failed("write", key))
+        let result = self.send(key, body, headers, PutMode::Overwrite)?;
+        result.map(drop).map_err(self.failed("write", key))
     }
 
     fn keeps_encoding(&self) -> bool {
         self.connection.keeps_encoding()
     }
 
-    fn takes_objects(&self) -> Result<(), StoreError> {
+    fn check_writes(&self) -> Result<(), StoreError> {
         let key = self.probe()?;
         let create = || self.create(&key, Body::Bytes(PROBE_TEXT.as_bytes()), &PROBE_HEADERS);
         // Stays in the store: from the second run on, it takes two requests.
@@ -423,7 +431,7 @@ fn root_cause(error: &Failed) -> String {
         }
         last = source;
     }
-    let mut line = answered(&last.to_string());
+    let mut line = without_answer(&last.to_string());
     line.truncate(line.floor_char_boundary(LONGEST_LINE));
     line + &tries
 }
@@ -433,7 +441,7 @@ const LONGEST_LINE: usize = 400;
 
 /// Text of an error without the answer of the server, except code and message of a store: an answer
 /// can be anything, such as signed data, or a file that only this machine can reach.
-fn answered(text: &str) -> String {
+fn without_answer(text: &str) -> String {
     const STATUS: &str = "Server returned non-2xx status code: ";
     const BODY: &str = "Server returned error response: ";
     let (line, page) = if let Some(rest) = text.strip_prefix(STATUS) {

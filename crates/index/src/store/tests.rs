@@ -25,20 +25,20 @@ fn creates_objects_once_and_replaces_only_expected_ones() {
     assert_eq!(bucket.head(&object_key).unwrap(), None);
     let create = |bytes| bucket.create(&object_key, Body::Bytes(bytes), &HEADERS).unwrap();
     let made = create(b"one");
-    assert_eq!(made, Written::Done(bucket.head(&object_key).unwrap().unwrap()));
-    assert_eq!(create(b"two"), Written::Refused);
+    assert_eq!(made, ConditionalWrite::Done(bucket.head(&object_key).unwrap().unwrap()));
+    assert_eq!(create(b"two"), ConditionalWrite::Refused);
     assert_eq!(read(&*bucket, "a/b+c"), b"one");
 
     let object = bucket.head(&object_key).unwrap().unwrap();
     assert_eq!((object.size, object.etag.is_some()), (3, true));
     let replace = |bytes| bucket.replace(&object, Body::Bytes(bytes), &HEADERS).unwrap();
     assert!(replace(b"three").is_done());
-    assert_eq!(replace(b"four"), Written::Refused);
+    assert_eq!(replace(b"four"), ConditionalWrite::Refused);
     assert_eq!(read(&*bucket, "a/b+c"), b"three");
 
     bucket.delete(&object_key).unwrap();
     bucket.delete(&object_key).unwrap();
-    assert_eq!(replace(b"five"), Written::Refused);
+    assert_eq!(replace(b"five"), ConditionalWrite::Refused);
     assert!(bucket.list(None).unwrap().is_empty());
     bucket.put(&object_key, Body::Bytes(b"six"), &HEADERS).unwrap();
     bucket.put(&object_key, Body::Bytes(b"seven"), &HEADERS).unwrap();
@@ -102,9 +102,9 @@ fn removes_leftovers_of_killed_processes_but_no_locked_file() {
         for number in 0..50 {
             fs_err::write(place.join(format!("{prefix}{number}")), "half").unwrap();
         }
-        let written = fs_err::File::create(place.join(".rockpack-object-1-1")).unwrap();
-        flock(written.file(), FlockOperation::LockExclusive).unwrap();
-        written
+        let file = fs_err::File::create(place.join(".rockpack-object-1-1")).unwrap();
+        flock(file.file(), FlockOperation::LockExclusive).unwrap();
+        file
     };
     let again = || open(dir.path().join("made/later").to_str().unwrap(), &Options::default());
     let held = strays();

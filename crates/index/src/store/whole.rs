@@ -1,18 +1,18 @@
 use std::io::{self, Read};
 
 /// Fails on a shorter body.
-pub(super) struct Whole<R> {
+pub(super) struct CompleteBody<R> {
     body: R,
     remaining: u64,
 }
 
-impl<R> Whole<R> {
+impl<R> CompleteBody<R> {
     pub(super) fn new(body: R, size: u64) -> Self {
         Self { body, remaining: size }
     }
 }
 
-impl<R: Read> Read for Whole<R> {
+impl<R: Read> Read for CompleteBody<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let most = usize::try_from(self.remaining).unwrap_or(usize::MAX).min(buffer.len());
         if most == 0 {
@@ -39,7 +39,7 @@ mod tests {
     fn a_short_body_is_an_error() {
         let read = |size| {
             let mut bytes = Vec::new();
-            Whole::new(&b"abc"[..], size).read_to_end(&mut bytes).map(|_| bytes)
+            CompleteBody::new(&b"abc"[..], size).read_to_end(&mut bytes).map(|_| bytes)
         };
         assert_eq!(read(3).unwrap(), b"abc");
         assert_eq!(read(2).unwrap(), b"ab");

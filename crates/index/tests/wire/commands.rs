@@ -12,10 +12,10 @@ use catalog::Demands;
 use manifest::{Dated, Manifest};
 use record::content::Rules;
 use record::gate::{self, Gate};
-use rockpack_index::earlier::{Wanted, earlier};
+use rockpack_index::earlier::{EarlierQuery, earlier};
 use rockpack_index::fetch::{self, RemoteArchive, Selection, fetch_pinned, pin, select};
 use rockpack_index::publish::{self, Form, Layout, Mirror, Retention};
-use rockpack_index::store::{self, Access, Body, Bucket, Headers, Named, Options};
+use rockpack_index::store::{self, Access, Body, Bucket, Headers, Options, UrlOrigin};
 use tempfile::TempDir;
 
 use crate::cases::{Case, Group, Operation, Phase, WRONG_FILE};
@@ -127,8 +127,8 @@ fn outcome(number: usize, case: &Case, server: Addresses<'_>, dist: &Path) -> (D
     }
     // One thread for each command: in a shared pool, its tasks could wait for another command's.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    let done = pool.install(|| run_command(number, case, server.store, dist, dir.path()));
-    let text = match done {
+    let result = pool.install(|| run_command(number, case, server.store, dist, dir.path()));
+    let text = match result {
         Ok(()) => "done".to_owned(),
         Err(text) => format!("error: {}", text.replace(['\n', '\t'], " ")),
     };
@@ -215,8 +215,8 @@ fn artifact_fetch(group: Group, bucket: &Arc<dyn Bucket>, dir: &Path) -> Result<
 fn index_fetch(bucket: &Arc<dyn Bucket>, dir: &Path) -> Result<(), String> {
     // An earlier wheel, so that patches apply.
     std::fs::write(dir.join(OLD), another(OLD)).unwrap();
-    let open = |url: &str, named: Named| {
-        store::open(url, &Options { named, access: Access::Anonymous, ..options(Group::Web) })
+    let open = |url: &str, url_origin: UrlOrigin| {
+        store::open(url, &Options { url_origin, access: Access::Anonymous, ..options(Group::Web) })
     };
     let files = select(bucket, &open, &[pin("a-part==1.0").unwrap()]).map_err(messages)?;
     let fetched = fetch_pinned(&files, dir).map(drop).map_err(messages);
@@ -285,7 +285,7 @@ fn compare_with_published(bucket: &dyn Bucket) -> Result<(), String> {
     let manifest = manifest()?;
     let rules = Rules::new(&manifest);
     let wheel = "a_part-2.0-py3-none-any.whl".parse().unwrap();
-    let query = Wanted { wheels: [("a-part".to_owned(), wheel)].into(), rules: &rules };
+    let query = EarlierQuery { wheels: [("a-part".to_owned(), wheel)].into(), rules: &rules };
     match earlier(bucket, None, &query) {
         // `Nothing`: the page of the test lists no content, so there is nothing to compare with.
         Ok(_) | Err(rockpack_index::earlier::EarlierError::Nothing { .. }) => Ok(()),

@@ -88,7 +88,7 @@ fn honest(exchange: &mut Exchange<'_>) -> io::Result<()> {
     exchange.send(bytes)
 }
 
-fn any(_: Group, _: Phase) -> bool {
+fn always(_: Group, _: Phase) -> bool {
     true
 }
 
@@ -184,23 +184,23 @@ pub static FAULTS: &[Fault] = &[
     // Statuses.
     fault("status-400", Fail("400"), waits, |e| status(e, "400 Bad Request")),
     fault("status-401", Fail("401"), bodies, |e| status(e, "401 Unauthorized")),
-    fault("status-403", End, any, |e| status(e, "403 Forbidden")),
-    fault("status-404", End, any, |e| status(e, "404 Not Found")),
-    fault("status-409", End, any, |e| status(e, "409 Conflict")),
-    fault("status-412", End, any, |e| status(e, "412 Precondition Failed")),
+    fault("status-403", End, always, |e| status(e, "403 Forbidden")),
+    fault("status-404", End, always, |e| status(e, "404 Not Found")),
+    fault("status-409", End, always, |e| status(e, "409 Conflict")),
+    fault("status-412", End, always, |e| status(e, "412 Precondition Failed")),
     fault("status-416", Fail("416"), bodies, |e| status(e, "416 Range Not Satisfiable")),
     fault("status-429", Fail("429"), bodies, |e| status(e, "429 Too Many Requests")),
     fault("status-500", Fail("500"), bodies, |e| status(e, "500 Internal Server Error")),
     fault("status-503", Fail("503"), bodies, |e| status(e, "503 Slow Down")),
-    fault("status-999", End, any, |e| status(e, "999 Odd")),
-    fault("status-204", End, any, |e| {
+    fault("status-999", End, always, |e| status(e, "999 Odd")),
+    fault("status-204", End, always, |e| {
         e.send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
     }),
-    fault("status-206-unasked", End, any, |e| status(e, "206 Partial Content")),
-    fault("status-304-unasked", End, any, |e| {
+    fault("status-206-unasked", End, always, |e| status(e, "206 Partial Content")),
+    fault("status-304-unasked", End, always, |e| {
         e.send("HTTP/1.1 304 Not Modified\r\nConnection: close\r\n\r\n")
     }),
-    fault("status-300", End, any, |e| status(e, "300 Multiple Choices")),
+    fault("status-300", End, always, |e| status(e, "300 Multiple Choices")),
     // Redirects.
     fault("redirect-301-elsewhere", Fail("it redirects"), stores, |e| {
         elsewhere(e, "301 Moved Permanently")
@@ -229,7 +229,7 @@ pub static FAULTS: &[Fault] = &[
     ),
     fault("web-302-elsewhere", End, web_reads, |e| elsewhere(e, "302 Found")),
     fault("web-307-elsewhere", End, web_reads, |e| elsewhere(e, "307 Temporary Redirect")),
-    fault("redirect-to-itself", Fail(""), any, |e| {
+    fault("redirect-to-itself", Fail(""), always, |e| {
         let location = e.request.path.clone() + "?" + &e.request.query;
         redirect(e, "302 Found", &location)
     }),
@@ -248,17 +248,19 @@ pub static FAULTS: &[Fault] = &[
     fault("web-redirect-link-local-mapped", Fail("link-local"), web_reads, |e| {
         redirect(e, "302 Found", "http://[::ffff:169.254.169.254]/")
     }),
-    fault("redirect-file", Fail("it redirects"), any, |e| {
+    fault("redirect-file", Fail("it redirects"), always, |e| {
         redirect(e, "302 Found", "file:///etc/passwd")
     }),
-    fault("redirect-ftp", Fail("it redirects"), any, |e| {
+    fault("redirect-ftp", Fail("it redirects"), always, |e| {
         redirect(e, "302 Found", "ftp://127.0.0.1/x")
     }),
-    fault("redirect-javascript", Fail("it redirects"), any, |e| {
+    fault("redirect-javascript", Fail("it redirects"), always, |e| {
         redirect(e, "302 Found", "javascript:alert(1)")
     }),
-    fault("redirect-invalid", Fail("it redirects"), any, |e| redirect(e, "302 Found", "http://[")),
-    fault("redirect-without-location", Fail("redirect"), any, |e| status(e, "302 Found")),
+    fault("redirect-invalid", Fail("it redirects"), always, |e| {
+        redirect(e, "302 Found", "http://[")
+    }),
+    fault("redirect-without-location", Fail("redirect"), always, |e| status(e, "302 Found")),
     fault("redirect-endless-body", Fail("it redirects"), stores, |e| {
         let location = e.elsewhere.to_owned();
         endless(e, &format!("HTTP/1.1 302 Found\r\nLocation: {location}/\r\n"), NO_PAUSE)
@@ -270,10 +272,10 @@ pub static FAULTS: &[Fault] = &[
         |_, phase| phase != Phase::Head,
         |e| endless(e, "HTTP/1.1 500 Broken\r\n", NO_PAUSE),
     ),
-    fault("endless-403", End, any, |e| endless(e, "HTTP/1.1 403 Forbidden\r\n", NO_PAUSE)),
-    fault("endless-404", End, any, |e| endless(e, "HTTP/1.1 404 Not Found\r\n", NO_PAUSE)),
+    fault("endless-403", End, always, |e| endless(e, "HTTP/1.1 403 Forbidden\r\n", NO_PAUSE)),
+    fault("endless-404", End, always, |e| endless(e, "HTTP/1.1 404 Not Found\r\n", NO_PAUSE)),
     fault("endless-200", End, |_, phase| phase != Phase::Page, |e| endless(e, HEAD_200, NO_PAUSE)),
-    fault("endless-chunks", End, any, |e| {
+    fault("endless-chunks", End, always, |e| {
         e.send(format!("{HEAD_200}Transfer-Encoding: chunked\r\n\r\n"))?;
         e.endless(b"4\r\nxxxx\r\n", NO_PAUSE)
     }),
@@ -312,7 +314,7 @@ pub static FAULTS: &[Fault] = &[
         e.send(format!("{HEAD_200}Transfer-Encoding: chunked\r\n\r\n"))?;
         e.endless(b"1\r\nx\r\n", DRIP)
     }),
-    fault("drips-head", Fail(""), any, |e| {
+    fault("drips-head", Fail(""), always, |e| {
         e.send("HTTP/1.1 200 OK\r\nX: ")?;
         e.endless(b"x", DRIP)
     }),
@@ -320,7 +322,7 @@ pub static FAULTS: &[Fault] = &[
         e.send("HTTP/1.1 200 ")?;
         e.endless(b"x", DRIP)
     }),
-    fault("stalls-before", Fail(""), any, stall),
+    fault("stalls-before", Fail(""), always, stall),
     fault("stalls-in-head", Fail(""), waits, |e| {
         e.send("HTTP/1.1 200 OK\r\nETag:")?;
         e.silence()
@@ -355,8 +357,8 @@ pub static FAULTS: &[Fault] = &[
         },
     ),
     // Cut answers.
-    fault("closes-before", Fail(""), any, |_| Ok(())),
-    fault("closes-in-head", Fail(""), any, |e| e.send("HTTP/1.1 200 OK\r\nETag:")),
+    fault("closes-before", Fail(""), always, |_| Ok(())),
+    fault("closes-in-head", Fail(""), always, |e| e.send("HTTP/1.1 200 OK\r\nETag:")),
     fault("closes-in-body", Fail("it ends early"), reads, |e| {
         let bytes = half(e);
         e.send(bytes)
@@ -368,11 +370,11 @@ pub static FAULTS: &[Fault] = &[
         e.send(format!("{HEAD_200}Content-Length: 10\r\n\r\n01234"))
     }),
     // Heads.
-    fault("endless-headers", Fail(""), any, |e| {
+    fault("endless-headers", Fail(""), always, |e| {
         e.send("HTTP/1.1 200 OK\r\n")?;
         e.endless("X-A: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n".as_bytes(), NO_PAUSE)
     }),
-    fault("endless-header", Fail(""), any, |e| {
+    fault("endless-header", Fail(""), always, |e| {
         e.send("HTTP/1.1 200 OK\r\nX: ")?;
         e.endless(&[b'a'; 1 << 12], NO_PAUSE)
     }),
@@ -382,28 +384,28 @@ pub static FAULTS: &[Fault] = &[
     fault("endless-hints", Fail(""), waits, |e| {
         e.endless(b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", Duration::from_millis(1))
     }),
-    fault("length-huge", End, any, |e| {
+    fault("length-huge", End, always, |e| {
         e.send(format!("{HEAD_200}Content-Length: 18446744073709551615\r\n\r\nx"))
     }),
-    fault("length-over", Fail(""), any, |e| {
+    fault("length-over", Fail(""), always, |e| {
         e.send(format!("{HEAD_200}Content-Length: 18446744073709551616\r\n\r\nx"))
     }),
-    fault("length-negative", Fail(""), any, |e| {
+    fault("length-negative", Fail(""), always, |e| {
         e.send(format!("{HEAD_200}Content-Length: -1\r\n\r\nx"))
     }),
-    fault("length-twice", Fail(""), any, |e| {
+    fault("length-twice", Fail(""), always, |e| {
         e.send(format!("{HEAD_200}Content-Length: 1\r\nContent-Length: 2\r\n\r\nxx"))
     }),
-    fault("length-none", End, any, |e| {
+    fault("length-none", End, always, |e| {
         e.send(format!("{HEAD_200}Connection: close\r\n\r\n{ECHO}"))
     }),
-    fault("chunks-invalid", End, any, |e| {
+    fault("chunks-invalid", End, always, |e| {
         e.send(format!("{HEAD_200}Transfer-Encoding: chunked\r\n\r\nzz\r\n"))
     }),
-    fault("gzip-unasked", End, any, |e| {
+    fault("gzip-unasked", End, always, |e| {
         e.send(format!("{HEAD_200}Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc"))
     }),
-    fault("etag-not-utf8", End, any, |e| {
+    fault("etag-not-utf8", End, always, |e| {
         e.send("HTTP/1.1 200 OK\r\nETag: \"")?;
         e.send([0xff, 0xfe])?;
         e.send("\"\r\nContent-Length: 1\r\n\r\nx")
@@ -441,10 +443,10 @@ pub static FAULTS: &[Fault] = &[
         e.send("HTTP/1.1 206 Partial Content\r\nETag: \"e\"\r\nContent-Range: bytes 9-1/x\r\nContent-Length: 1\r\n\r\nx")
     }),
     // Other protocols.
-    fault("binary", Fail(""), any, |e| e.send([0x16, 0x03, 0x01, 0x02, 0, 0, 0, 0xff])),
-    fault("text", Fail(""), any, |e| e.send(format!("{ECHO}\r\n\r\n"))),
-    fault("http-2", Fail(""), any, |e| e.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")),
-    fault("page-for-people", End, any, |e| {
+    fault("binary", Fail(""), always, |e| e.send([0x16, 0x03, 0x01, 0x02, 0, 0, 0, 0xff])),
+    fault("text", Fail(""), always, |e| e.send(format!("{ECHO}\r\n\r\n"))),
+    fault("http-2", Fail(""), always, |e| e.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")),
+    fault("page-for-people", End, always, |e| {
         e.send(format!("{HEAD_200}Content-Type: text/html\r\nContent-Length: 44\r\n\r\n<html><body>Please log in first.</body></html>"))
     }),
     // Listings.

@@ -25,8 +25,9 @@ use server::{Elsewhere, Server};
 /// Memory of a process with all its commands, in KiB.
 const MOST_MEMORY: u64 = 256 << 10;
 
-/// A case is bounded by the patience of its calls, [`commands::PATIENCE`]; the machine may be busy.
-const LONGEST: u64 = 40_000;
+/// Limit of a case: much more than the patience of its calls, [`commands::PATIENCE`], because the
+/// machine may be busy.
+const MOST_MILLISECONDS: u64 = 40_000;
 
 #[test]
 fn every_fault_ends() {
@@ -36,8 +37,8 @@ fn every_fault_ends() {
     assert!(cases.len() >= MIN_CASES, "{}", cases.len());
     let elsewhere = Elsewhere::start();
     let server = Server::start(cases.clone(), &elsewhere);
-    let mut wrong = Vec::new();
-    let groups = Group::ALL.map(|group| (group, client(group, &server)));
+    let mut faults = Vec::new();
+    let groups = Group::ALL.map(|group| (group, start_commands(group, &server)));
     for (group, child) in groups {
         let output = child.wait_with_output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -50,48 +51,51 @@ fn every_fault_ends() {
         for (number, case) in cases.iter().enumerate().filter(|(_, case)| case.group == group) {
             let name = case.name();
             if !server.was_asked(number) {
-                wrong.push(format!("{name}: its phase is not reached"));
+                faults.push(format!("{name}: its phase is not reached"));
             }
             let Some((took, outcome)) = outcomes.get(name.as_str()) else {
-                wrong.push(format!("{name}: it did not end: {}", last(&output)));
+                faults.push(format!("{name}: it did not end: {}", last_lines(&output)));
                 continue;
             };
-            if took.parse::<u64>().unwrap() > LONGEST {
-                wrong.push(format!("{name}: it took {took} ms"));
+            if took.parse::<u64>().unwrap() > MOST_MILLISECONDS {
+                faults.push(format!("{name}: it took {took} ms"));
             }
-            wrong.extend(case.fault_of(outcome).map(|why| format!("{name}: {why}: {outcome}")));
-            wrong.extend(
-                leak(outcome).map(|secret| format!("{name}: it prints {secret}: {outcome}")),
+            faults.extend(case.fault_of(outcome).map(|why| format!("{name}: {why}: {outcome}")));
+            faults.extend(
+                leaked_secret(outcome)
+                    .map(|secret| format!("{name}: it prints {secret}: {outcome}")),
             );
         }
         let memory = text.lines().find_map(|line| line.strip_prefix("memory\t"));
         let memory: u64 = memory.map_or(u64::MAX, |memory| memory.parse().unwrap());
         println!("{group:?}: {memory} KiB, {} cases", outcomes.len());
         if memory > MOST_MEMORY {
-            wrong.push(format!("{group:?}: {memory} KiB of memory"));
+            faults.push(format!("{group:?}: {memory} KiB of memory"));
         }
     }
     let heard = elsewhere.heard();
-    wrong.extend(leak(&heard).map(|secret| format!("another server gets {secret}: {heard}")));
+    faults.extend(
+        leaked_secret(&heard).map(|secret| format!("another server gets {secret}: {heard}")),
+    );
     if heard.to_lowercase().contains("referer:") || server.saw_referer() {
-        wrong.push("a request has a Referer".to_owned());
+        faults.push("a request has a Referer".to_owned());
     }
     if !heard.contains("GET ") {
-        wrong.push("no redirect of the web comes to the other server".to_owned());
+        faults.push("no redirect of a web server leads to the other server".to_owned());
     }
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+    assert!(faults.is_empty(), "{} of {}:\n{}", faults.len(), cases.len(), faults.join("\n"));
 }
 
-fn last(output: &std::process::Output) -> String {
+fn last_lines(output: &std::process::Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     text.lines().rev().take(5).collect::<Vec<_>>().join(" / ")
 }
 
-fn leak(text: &str) -> Option<&'static str> {
+fn leaked_secret(text: &str) -> Option<&'static str> {
     SECRETS.into_iter().find(|secret| text.contains(secret))
 }
 
-fn client(group: Group, server: &Server) -> std::process::Child {
+fn start_commands(group: Group, server: &Server) -> std::process::Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([
         "commands_of_a_group",
@@ -108,7 +112,7 @@ fn client(group: Group, server: &Server) -> std::process::Child {
             command.env_remove(name);
         }
     }
-    // The clear web needs no authority.
+    // Servers of `Group::Web` have no TLS, so that the program needs no authority.
     let authorities = if group == Group::Web { Path::new("/dev/null") } else { &*server.authority };
     command.env("SSL_CERT_FILE", authorities).env_remove("SSL_CERT_DIR");
     let store = server.store(group);

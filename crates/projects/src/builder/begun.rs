@@ -20,7 +20,7 @@ use base::text::with_causes;
 use plan::ProjectBuild;
 
 /// A project whose requirements were resolved.
-pub struct Begun {
+pub struct ResolvedProject {
     pub place: Workspace,
     pub parts: Vec<Part>,
     pub took: Duration,
@@ -38,7 +38,7 @@ impl<'a> Builder<'a> {
             let item = self.items[built[index]];
             let begun = self.begin(item, processes);
             if begun.is_err() {
-                (self.report)(Happened::Failed(item.called()));
+                (self.report)(Happened::Failed(item.label()));
             }
             let mut begun_items = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
             begun_items.insert(built[index], begun);
@@ -46,11 +46,11 @@ impl<'a> Builder<'a> {
         });
     }
 
-    fn begin(&self, item: Item<'a>, processes: usize) -> Result<Begun, Failure> {
+    fn begin(&self, item: Item<'a>, processes: usize) -> Result<ResolvedProject, Failure> {
         let start = Instant::now();
         let mut place = self.open(item)?;
         match self.parts(item, &mut place, processes) {
-            Ok(parts) => Ok(Begun { place, parts, took: start.elapsed() }),
+            Ok(parts) => Ok(ResolvedProject { place, parts, took: start.elapsed() }),
             Err(failed) => Err(self.failure(item, &place, failed)),
         }
     }
@@ -92,10 +92,10 @@ impl<'a> Builder<'a> {
 
     /// Opens the log and the directory of an item.
     pub fn open(&self, item: Item<'_>) -> Result<Workspace, Failure> {
-        let called = item.called();
+        let label = item.label();
         let fail = |e: io::Error| Failure { reason: with_causes(&e), tail: Vec::new() };
-        let log = Log::create(self.stage.dest().join(log_of(&called))).map_err(fail)?;
-        let directory = self.work.join(&called);
+        let log = Log::create(self.stage.dest().join(log_of(&label))).map_err(fail)?;
+        let directory = self.work.join(&label);
         self.tidy(item, &directory).map_err(fail)?;
         Ok(Workspace {
             directory,

@@ -3,7 +3,7 @@
 use std::io;
 
 use binary::elf::{self, ElfFacts, ReadAt};
-use wheel::package::Kept;
+use wheel::package::BufferedContent;
 
 /// Result of a comparison of contents.
 pub(super) enum Compared {
@@ -19,7 +19,11 @@ pub(super) enum Compared {
 const LONGEST_TEXT: u64 = 8 << 20;
 
 /// Compares the contents of files at one path.
-pub(super) fn compared(path: &str, theirs: &Kept, ours: &Kept) -> io::Result<Compared> {
+pub(super) fn compared(
+    path: &str,
+    theirs: &BufferedContent,
+    ours: &BufferedContent,
+) -> io::Result<Compared> {
     if let (Ok(Some(old)), Ok(Some(new))) = (elf::facts(theirs), elf::facts(ours)) {
         return Ok(programs(theirs, &old, ours, &new));
     }
@@ -33,7 +37,12 @@ pub(super) fn compared(path: &str, theirs: &Kept, ours: &Kept) -> io::Result<Com
 
 /// Compares two ELF files by structure, because edits of one program by two editors differ in
 /// bytes.
-fn programs(theirs: &Kept, old: &ElfFacts, ours: &Kept, new: &ElfFacts) -> Compared {
+fn programs(
+    theirs: &BufferedContent,
+    old: &ElfFacts,
+    ours: &BufferedContent,
+    new: &ElfFacts,
+) -> Compared {
     if let Err(violations) = elf::alike(theirs, ours) {
         let first = violations.first().map(ToString::to_string).unwrap_or_default();
         return Compared::Different(first);
@@ -45,7 +54,7 @@ fn programs(theirs: &Kept, old: &ElfFacts, ours: &Kept, new: &ElfFacts) -> Compa
     Compared::Rpath(format!("{} → {}", old.search_path(), new.search_path()))
 }
 
-fn text(kept: &Kept) -> io::Result<Option<String>> {
+fn text(kept: &BufferedContent) -> io::Result<Option<String>> {
     let len = ReadAt::len(kept)?;
     if len > LONGEST_TEXT {
         return Ok(None);

@@ -5,7 +5,7 @@ use base::hash::{Sha256, Sum};
 use base::names::Form;
 use check::Kind;
 use check::read::{self, Depth};
-use wheel::package::{Found, ReadError};
+use wheel::package::{FoundPackage, ReadError};
 
 /// Content of a package of any maker.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub struct Package {
     pub(super) title: String,
     /// Distribution, as indexes compare it.
     pub(super) name: String,
-    pub(super) found: Found,
+    pub(super) found: FoundPackage,
     pub(super) facts: Facts,
     /// By the path that users see.
     pub(super) files: BTreeMap<String, File>,
@@ -53,7 +53,7 @@ const DESCRIBED: [&str; 4] = ["METADATA", "WHEEL", "RECORD", "entry_points.txt"]
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn read(found: &Found) -> Result<Package, ReadError> {
+pub fn read(found: &FoundPackage) -> Result<Package, ReadError> {
     let package = read::package(found, Depth::Digests)?;
     let name = package.name.clone().unwrap_or_default();
     let family = found.directory.as_str().split_once('/').map(|(_, family)| format!("{family}/"));

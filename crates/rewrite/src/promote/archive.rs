@@ -11,7 +11,7 @@ use manifest::PromoteRule;
 use wheel::archive::Timestamp;
 use wheel::archive::tarball::{self, TarWriter, XzWriter, xz_worst_case};
 use wheel::edit::{Fault, MemberContent, Packing, Size, Stream, xz_preset};
-use wheel::package::devel_archive::{each, is_devel_archive};
+use wheel::package::devel_archive::{is_devel_archive, visit};
 use wheel::package::directory::DirectoryEntry;
 use wheel::package::zip_file::LONGEST_TEXT;
 use wheel::package::{CopyError, Wheel};
@@ -37,7 +37,7 @@ pub(super) fn planned(
     let entry = &wheel.entries()[index];
     let (mut contents, mut size) = (BTreeMap::new(), 2 * 512);
     let unread = |source| wheel.unread(&entry.name, source);
-    each(&entry.name, wheel.member(entry)?, |member, bytes| -> io::Result<()> {
+    visit(&entry.name, wheel.member(entry)?, |member, bytes| -> io::Result<()> {
         let mut length = if member.is_file() { member.size } else { 0 };
         let mut rules = rule.files.iter().filter(|file| file.is_meant(&member.path));
         if let Some(file) = rules.next_back()
@@ -45,11 +45,11 @@ pub(super) fn planned(
             && let Some(text) = text(length, bytes)?
         {
             let name = format!("{}!{}", entry.name, member.path);
-            let done = values::promoted(&name, &text, file.key.as_deref(), new);
-            if !done.changes.is_empty() {
-                changes.extend(done.changes);
-                length = done.text.len() as u64;
-                contents.insert(member.path.clone(), done.text);
+            let rewrite = values::promoted(&name, &text, file.key.as_deref(), new);
+            if !rewrite.changes.is_empty() {
+                changes.extend(rewrite.changes);
+                length = rewrite.text.len() as u64;
+                contents.insert(member.path.clone(), rewrite.text);
             }
         }
         size += headers(member, length).map_err(io::Error::other)?.len() as u64;
@@ -126,7 +126,7 @@ impl ArchiveRewrite {
     fn write(&self, wheel: &Wheel, sink: &mut dyn Write) -> Result<(), Fault> {
         let mut tar = TarWriter::new(sink, Timestamp::EARLIEST);
         let entry = self.entry(wheel);
-        each(&entry.name, wheel.zip().member(entry)?, |member, bytes| -> Result<(), Fault> {
+        visit(&entry.name, wheel.zip().member(entry)?, |member, bytes| -> Result<(), Fault> {
             let path: RelPath = member.path.parse()?;
             match (kind(member)?, self.contents.get(&member.path)) {
                 (TarMemberKind::File { executable }, Some(text)) => {

@@ -9,20 +9,20 @@ use super::error::PromoteError;
 use super::facts;
 use base::names::{Form, RelPath};
 use base::version::Version;
-use wheel::package::{Found, Header, Metadata, OpenError, Sdist, Wheel};
+use wheel::package::{FoundPackage, Header, Metadata, OpenError, Sdist, Wheel};
 
 /// Limit in bytes for a rewritten sdist, which is held in memory.
 const LARGEST_SDIST: u64 = 64 << 20;
 
 #[derive(Debug)]
 pub(super) struct Input {
-    pub found: Found,
+    pub found: FoundPackage,
     /// Normalised name of the distribution.
     pub name: String,
     pub version: Version,
     pub metadata: String,
     /// Facts, if rockpack made it.
-    pub own: Option<Own>,
+    pub own: Option<OwnFacts>,
     /// It has the version of the set: rockpack made it, or another tool made it of a distribution
     /// of the manifest.
     pub is_of_set: bool,
@@ -30,7 +30,7 @@ pub(super) struct Input {
 }
 
 #[derive(Debug)]
-pub(super) struct Own {
+pub(super) struct OwnFacts {
     /// Member with the facts; in an sdist, below its top directory.
     pub member: String,
     pub text: String,
@@ -59,7 +59,7 @@ pub(super) struct SdistFile {
 
 impl Input {
     /// Reads a package; `declared` are the distributions of the manifest.
-    pub fn read(found: Found, declared: &BTreeSet<String>) -> Result<Self, PromoteError> {
+    pub fn read(found: FoundPackage, declared: &BTreeSet<String>) -> Result<Self, PromoteError> {
         match found.form {
             Form::Wheel => wheel(found, declared),
             Form::Sdist => sdist(found, declared),
@@ -82,11 +82,11 @@ impl Input {
     }
 }
 
-fn file_name(found: &Found) -> String {
+fn file_name(found: &FoundPackage) -> String {
     found.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-pub(super) fn refused(package: &str, what: impl Into<String>, help: &'static str) -> PromoteError {
+pub(super) fn refusal(package: &str, what: impl Into<String>, help: &'static str) -> PromoteError {
     PromoteError::Content { package: package.to_owned(), what: what.into(), help }
 }
 
@@ -94,11 +94,11 @@ fn identity(package: &str, metadata: &str) -> Result<(String, Version), PromoteE
     let metadata = Metadata::parse(metadata);
     let identity = metadata.name().and_then(|name| Ok((name.normalized(), metadata.version()?)));
     identity.map_err(|error| {
-        refused(package, format!("no name and version in the metadata: {error}"), "build it again")
+        refusal(package, format!("no name and version in the metadata: {error}"), "build it again")
     })
 }
 
-fn wheel(found: Found, declared: &BTreeSet<String>) -> Result<Input, PromoteError> {
+fn wheel(found: FoundPackage, declared: &BTreeSet<String>) -> Result<Input, PromoteError> {
     let wheel = Wheel::open(&found.path)?;
     let metadata = wheel.info("METADATA")?;
     let (name, version) = identity(&file_name(&found), &metadata)?;
@@ -108,7 +108,7 @@ fn wheel(found: Found, declared: &BTreeSet<String>) -> Result<Input, PromoteErro
     let facts = own_of_wheel(&wheel, &name)?;
     if facts.is_none() && is_by_rockpack(&wheel)? && declared.contains(&name) {
         let reason = "it has no facts that rockpack writes into its packages";
-        return Err(refused(&file_name(&found), reason, "build it again with this rockpack"));
+        return Err(refusal(&file_name(&found), reason, "build it again with this rockpack"));
     }
     let is_of_set = facts.is_some() || declared.contains(&name);
     Ok(Input {
@@ -128,12 +128,12 @@ fn is_by_rockpack(wheel: &Wheel) -> Result<bool, OpenError> {
     Ok(generators.iter().any(|generator| generator.starts_with("rockpack ")))
 }
 
-fn mismatch(found: &Found) -> PromoteError {
+fn mismatch(found: &FoundPackage) -> PromoteError {
     let reason = "metadata and file name have different distributions or versions";
-    refused(&file_name(found), reason, "rename the file to match its metadata")
+    refusal(&file_name(found), reason, "rename the file to match its metadata")
 }
 
-fn own_of_wheel(wheel: &Wheel, name: &str) -> Result<Option<Own>, OpenError> {
+fn own_of_wheel(wheel: &Wheel, name: &str) -> Result<Option<OwnFacts>, OpenError> {
     let is_facts = |member: &str| {
         member
             .strip_suffix(facts::FILE)
@@ -143,7 +143,7 @@ fn own_of_wheel(wheel: &Wheel, name: &str) -> Result<Option<Own>, OpenError> {
     for entry in wheel.entries().iter().filter(|entry| is_facts(&entry.name)) {
         let text = wheel.text(&entry.name)?.unwrap_or_default();
         if let Some(facts) = facts::read(&text).filter(|facts| is_of(facts, name)) {
-            return Ok(Some(Own { member: entry.name.clone(), text, facts }));
+            return Ok(Some(OwnFacts { member: entry.name.clone(), text, facts }));
         }
     }
     Ok(None)
@@ -154,7 +154,7 @@ fn is_of(facts: &Value, name: &str) -> bool {
     distribution.and_then(base::names::normalized).as_deref() == Some(name)
 }
 
-fn sdist(found: Found, declared: &BTreeSet<String>) -> Result<Input, PromoteError> {
+fn sdist(found: FoundPackage, declared: &BTreeSet<String>) -> Result<Input, PromoteError> {
     let (mut files, mut size) = (Vec::new(), 0);
     let sdist = Sdist::open(&found.path, |member, bytes| {
         size += member.size;
@@ -180,11 +180,11 @@ fn sdist(found: Found, declared: &BTreeSet<String>) -> Result<Input, PromoteErro
         let file = files.iter().find(|file| file.path.strip_prefix(&*top) == Some(&*member))?;
         let text = String::from_utf8(file.content.clone()).ok()?;
         let facts = facts::read(&text).filter(|facts| is_of(facts, &name))?;
-        Some(Own { member, text, facts })
+        Some(OwnFacts { member, text, facts })
     });
     if facts.is_some() && !whole {
         let reason = "it has links, faults or more bytes than rockpack writes";
-        return Err(refused(&package, reason, "see its faults with `rockpack wheel verify`"));
+        return Err(refusal(&package, reason, "see its faults with `rockpack wheel verify`"));
     }
     for file in &mut files {
         file.path = file.path.strip_prefix(&*top).unwrap_or(&file.path).to_owned();
@@ -194,9 +194,9 @@ fn sdist(found: Found, declared: &BTreeSet<String>) -> Result<Input, PromoteErro
     Ok(Input { found, name, version, metadata, own: facts, is_of_set, body })
 }
 
-pub(super) fn output(found: &Found, name: &str) -> Result<RelPath, PromoteError> {
+pub(super) fn output(found: &FoundPackage, name: &str) -> Result<RelPath, PromoteError> {
     let name: RelPath = name.parse().map_err(|_| {
-        refused(&file_name(found), format!("`{name}` is not a file name"), "give another version")
+        refusal(&file_name(found), format!("`{name}` is not a file name"), "give another version")
     })?;
     Ok(found.directory.join(&name))
 }

@@ -1,4 +1,5 @@
-//! SHA256SUMS lists all packages of a build: a part of a build cannot be promoted.
+//! Check of the packages against SHA256SUMS, which lists all of a build: a part of a build cannot be
+//! promoted, because the new list would lack the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -16,8 +17,11 @@ pub(super) fn sums<'i>(
     inputs: impl Iterator<Item = &'i Input>,
 ) -> Result<BTreeMap<String, String>, PromoteError> {
     let Some(dist) = dist else { return Ok(BTreeMap::new()) };
-    let sums =
-        if dist.join(provenance::SUMS).exists() { listed(dist, inputs)? } else { BTreeMap::new() };
+    let sums = if dist.join(provenance::SUMS).exists() {
+        checked_sums(dist, inputs)?
+    } else {
+        BTreeMap::new()
+    };
     match recorded::statement_faults(dist)?.into_iter().next() {
         None => Ok(sums),
         Some(StatementFault { file, kind, detail }) => {
@@ -26,18 +30,19 @@ pub(super) fn sums<'i>(
     }
 }
 
-fn listed<'i>(
+fn checked_sums<'i>(
     dist: &Path,
     inputs: impl Iterator<Item = &'i Input>,
 ) -> Result<BTreeMap<String, String>, PromoteError> {
     let sums = Recorded::read_in(dist)?.sums.into_iter();
-    let below = |path: RelPath| path.as_str().split_once('/').map(|(_, below)| below.to_owned());
+    let path_below_dist =
+        |path: RelPath| path.as_str().split_once('/').map(|(_, below)| below.to_owned());
     let sums: BTreeMap<String, String> =
-        sums.filter_map(|(path, sha256)| Some((below(path)?, sha256))).collect();
+        sums.filter_map(|(path, sha256)| Some((path_below_dist(path)?, sha256))).collect();
     let mut present = BTreeSet::new();
     for input in inputs {
         let package = input.below_dist();
-        // Foreign packages can be in the directory of a build.
+        // Packages of other programs may be in the directory of a build, and no list has them.
         if input.own.is_some() && !sums.contains_key(&package) {
             return Err(PromoteError::Unlisted { package, dir: dist.to_owned() });
         }

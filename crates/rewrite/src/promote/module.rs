@@ -76,11 +76,11 @@ fn line_of(text: &str, at: usize) -> Range<usize> {
 }
 
 fn edited(text: &str, edits: Vec<(Range<usize>, &str)>) -> String {
-    let (mut new, mut done) = (String::with_capacity(text.len()), 0);
+    let (mut new, mut copied) = (String::with_capacity(text.len()), 0);
     for (range, with) in edits {
-        new += &text[done..range.start];
+        new += &text[copied..range.start];
         new += with;
-        done = range.end;
+        copied = range.end;
     }
-    new + &text[done..]
+    new + &text[copied..]
 }

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use super::change::Change;
 use super::error::PromoteError;
-use super::input::{Body, Input, Own, SdistFile, output, refused};
+use super::input::{Body, Input, OwnFacts, SdistFile, output, refusal};
 use super::set::Set;
 use super::targets::Pruning;
 use super::wheel::{self, Context};
@@ -48,14 +48,14 @@ pub(super) fn package(
         (Body::Sdist(_), None) => {
             let reason = "rockpack did not make this sdist, and the manifest does not declare it";
             let help = "build it from the sources of the new version";
-            return Err(refused(&input.file_name(), reason, help));
+            return Err(refusal(&input.file_name(), reason, help));
         }
     };
     Ok(Package { from, input: below, output, changes, action })
 }
 
 pub(super) fn dist_name(input: &Input) -> Result<DistName, PromoteError> {
-    let wrong = |error| refused(&input.file_name(), format!("{error}"), "build it again");
+    let wrong = |error| refusal(&input.file_name(), format!("{error}"), "build it again");
     input.name.parse().map_err(|error: base::names::NameError| wrong(error))
 }
 
@@ -78,22 +78,22 @@ fn no_pins(input: &Input, set: &Set) -> Result<(), PromoteError> {
             let reason = format!("the requirement `{}` has the old version", pin.text);
             let help = "name it in a `promote` line of packages.kdl if it carries the version of \
                 the others; otherwise build it against the new version";
-            Err(refused(&input.file_name(), reason, help))
+            Err(refusal(&input.file_name(), reason, help))
         }
     }
 }
 
 fn sdist(
     input: &Input,
-    own: &Own,
+    own: &OwnFacts,
     files: Vec<SdistFile>,
     context: &Context<'_>,
 ) -> Result<(Vec<SdistMember>, Vec<Change>), PromoteError> {
     let package = input.file_name();
-    let done = facts::promoted(&own.member, &own.text, &own.facts, context.set, context.targets);
-    let Some((facts, lines)) = done else {
+    let rewrite = facts::promoted(&own.member, &own.text, &own.facts, context.set, context.targets);
+    let Some((facts, lines)) = rewrite else {
         let reason = format!("`{}` does not have the form that rockpack writes", own.member);
-        return Err(refused(&package, reason, "build it again with this rockpack"));
+        return Err(refusal(&package, reason, "build it again with this rockpack"));
     };
     let pruning = pruning(input, context)?.and_lines(lines);
     let new = |path: &str| (path == own.member).then(|| facts.text.clone());
@@ -115,7 +115,7 @@ fn other_sdist(
     let (package, set) = (input.file_name(), context.set);
     if files.is_empty() {
         let reason = "it has links, faults or more bytes than an sdist of a selector";
-        return Err(refused(&package, reason, "see its faults with `rockpack wheel verify`"));
+        return Err(refusal(&package, reason, "see its faults with `rockpack wheel verify`"));
     }
     let (mut texts, mut changes) = (BTreeMap::new(), Vec::new());
     for file in context.rule.iter().flat_map(|rule| &rule.files) {
@@ -124,9 +124,9 @@ fn other_sdist(
             let Ok(text) = std::str::from_utf8(&member.content) else { continue };
             let text = texts.get(&member.path).map_or(text, String::as_str);
             let new = |value: &str| wheel::new_version(value, input, &set.to, set);
-            let done = module::promoted(&member.path, text, file, &new, Some(context.targets));
-            texts.insert(member.path.clone(), done.text);
-            changes.extend(done.changes);
+            let rewrite = module::promoted(&member.path, text, file, &new, Some(context.targets));
+            texts.insert(member.path.clone(), rewrite.text);
+            changes.extend(rewrite.changes);
         }
         if changes.len() == before {
             wheel::unversioned(&package, file)?;
@@ -159,7 +159,7 @@ fn with_metadata(
         };
         let path = path.parse().map_err(|_| {
             let reason = format!("`{path}` is not a valid path");
-            refused(&package, reason, "see its faults with `rockpack wheel verify`")
+            refusal(&package, reason, "see its faults with `rockpack wheel verify`")
         })?;
         members.push(SdistMember {
             path,

@@ -111,9 +111,9 @@ fn promoted_targets(isas: &[&str], keep: &[&str]) -> (Value, Value) {
     let values = json!({"version": "1", "targets": {"linux": isas, "win32": []}, "default_target": isas[0], "extras": {}});
     let text = python_literal::module("Doc.", "DIST", &values);
     let (set, targets) = (set(&manifest, "1", "2"), targets(&manifest, keep));
-    let (done, _) = facts::promoted("_dist_info.py", &text, &values, &set, &targets).unwrap();
-    assert!(done.text.starts_with("\"\"\"Doc.\"\"\"\n"));
-    let new = python_literal::data(&done.text).unwrap();
+    let (changed, _) = facts::promoted("_dist_info.py", &text, &values, &set, &targets).unwrap();
+    assert!(changed.text.starts_with("\"\"\"Doc.\"\"\"\n"));
+    let new = python_literal::data(&changed.text).unwrap();
     (new["default_target"].clone(), new["targets"]["linux"].clone())
 }
 
@@ -166,12 +166,12 @@ fn changes_only_the_version_and_pins_in_headers() {
     let manifest = manifest();
     let set = set(&manifest, "7.10.0rc1", "7.10.0");
     let text = "Name: rocm\r\nversion: 7.10.0rc1\r\nSummary: of 7.10.0rc1\r\nRequires-Dist: rocm-sdk-core\r\n  ==7.10.0rc1\r\nX-Version: 7.10.0rc1\r\n\r\nVersion: 7.10.0rc1\r\n";
-    let done = metadata::promoted("METADATA", text, &set.to, &set, &Pruning::default());
+    let changed = metadata::promoted("METADATA", text, &set.to, &set, &Pruning::default());
     let expected = text.replacen("7.10.0rc1", "7.10.0", 1).replacen(
         "core\r\n  ==7.10.0rc1",
         "core ==7.10.0",
         1,
     );
-    assert_eq!(done.text, expected);
-    assert_eq!(done.changes.len(), 2);
+    assert_eq!(changed.text, expected);
+    assert_eq!(changed.changes.len(), 2);
 }

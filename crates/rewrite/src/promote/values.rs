@@ -7,17 +7,17 @@ use record::content::values::places;
 pub(super) type NewValue<'n> = &'n dyn Fn(&str) -> Option<String>;
 
 pub(super) fn promoted(member: &str, text: &str, key: Option<&str>, new: NewValue<'_>) -> Changed {
-    let (mut changed, mut done) = (Changed::default(), 0);
+    let (mut changed, mut copied) = (Changed::default(), 0);
     for (field, range) in places(member, text, key) {
         let old = &text[range.clone()];
         if let Some(new) = new(old) {
-            changed.text += &text[done..range.start];
+            changed.text += &text[copied..range.start];
             changed.text += &new;
-            done = range.end;
+            copied = range.end;
             changed.changes.push(Change::new(member, field, old, new));
         }
     }
-    changed.text += &text[done..];
+    changed.text += &text[copied..];
     changed
 }
 
@@ -32,13 +32,13 @@ mod tests {
     #[test]
     fn python_literals_alone_are_values() {
         let text = "# '7.1a1'\n\"\"\"7.1a1\"\"\"\n__version__: str = '7.1a1'\nx = \"7.1a1.x\"  # 7.1a1\nf(check_version=r'7.1a1', b'7.1a1', f\"7.1a1\", '\\'7.1a1')\ny = 'it''7.1a1'\n";
-        let done = promoted("a/version.py", text, None, &new);
+        let changed = promoted("a/version.py", text, None, &new);
         let expected = text
             .replacen("str = '7.1a1'", "str = '7.1'", 1)
             .replacen("r'7.1a1'", "r'7.1'", 1)
             .replacen("'it''7.1a1'", "'it''7.1'", 1);
-        assert_eq!(done.text, expected);
-        let fields: Vec<&str> = done.changes.iter().map(|c| c.field.as_str()).collect();
+        assert_eq!(changed.text, expected);
+        let fields: Vec<&str> = changed.changes.iter().map(|c| c.field.as_str()).collect();
         assert_eq!(fields, ["__version__", "check_version", "literal"]);
         for torn in ["x = '7.1a1", "x = '7.1a1\ny = 1\n", "x = '''7.1a1", "x = 'é\\"] {
             assert_eq!(promoted("a.py", torn, None, &new).text, torn);
@@ -48,8 +48,8 @@ mod tests {
     #[test]
     fn a_key_of_json_is_one_value() {
         let text = "{ \"of\": {\"v\": \"7.1a1\"}, \"w\": \"7.1a1\",\n  \"v\" : \"7.1a1\", \"l\": [\"v\", \"7.1a1\"] }";
-        let done = promoted("a.json", text, Some("v"), &new);
-        assert_eq!(done.text, text.replacen("\"v\" : \"7.1a1\"", "\"v\" : \"7.1\"", 1));
+        let changed = promoted("a.json", text, Some("v"), &new);
+        assert_eq!(changed.text, text.replacen("\"v\" : \"7.1a1\"", "\"v\" : \"7.1\"", 1));
         assert_eq!(promoted("a.json", text, Some("x"), &new).text, text);
         assert_eq!(promoted("a.json", "{", Some("v"), &new).text, "{");
     }

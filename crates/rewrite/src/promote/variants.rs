@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::change::Change;
 use super::error::PromoteError;
-use super::input::{Body, Input, output, refused};
+use super::input::{Body, Input, output, refusal};
 use super::rewritten::dist_name;
 use super::set::Set;
 use super::targets::Targets;
@@ -57,7 +57,7 @@ fn file(
     let text = regular::read_to_string(&from, LONGEST)?;
     let mut data = Variants::read(text.as_bytes()).map_err(|error| {
         let reason = format!("its variant data is malformed: {error}");
-        refused(&name, reason, "build the packages again")
+        refusal(&name, reason, "build the packages again")
     })?;
     let mut changes = Vec::new();
     for label in gone {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::archive::{self, ArchiveRewrite};
 use super::change::{Change, Changed};
 use super::error::PromoteError;
-use super::input::{Input, Own, refused};
+use super::input::{Input, OwnFacts, refusal};
 use super::set::Set;
 use super::targets::{Pruning, Targets};
 use super::{facts, metadata, module, values};
@@ -37,7 +37,7 @@ pub(super) struct Context<'c> {
 
 pub(super) fn with_facts(
     input: &Input,
-    own: &Own,
+    own: &OwnFacts,
     wheel: &Wheel,
     context: &Context<'_>,
 ) -> Result<(WheelRewrite, Vec<Change>), PromoteError> {
@@ -45,7 +45,7 @@ pub(super) fn with_facts(
     let package = input.file_name();
     let damaged = |member: &str| {
         let reason = format!("`{member}` does not have the form that rockpack writes");
-        refused(&package, reason, "build it again with this rockpack")
+        refusal(&package, reason, "build it again with this rockpack")
     };
     let mut work = Work::new(wheel, &set.to, true);
     let facts = facts::promoted(&own.member, &own.text, &own.facts, set, targets);
@@ -59,15 +59,15 @@ pub(super) fn with_facts(
         if below.and_then(|file| file.strip_suffix(".json")).is_some() {
             // A manifest has a line for each file, and may be long.
             let text = text_of(wheel, &entry.name)?;
-            let done = facts::promoted_links(&entry.name, &text, set);
-            work.apply(&entry.name, done.ok_or_else(|| damaged(&entry.name))?);
+            let changed = facts::promoted_links(&entry.name, &text, set);
+            work.apply(&entry.name, changed.ok_or_else(|| damaged(&entry.name))?);
         }
     }
     let sbom = format!("{}/{SBOM_PATH}", wheel.dist_info());
     if wheel.zip().find(&sbom).is_some() {
         let text = text_of(wheel, &sbom)?;
-        let done = bill(&sbom, &text, wheel.dist_info(), &set.to);
-        work.apply(&sbom, done.ok_or_else(|| damaged(&sbom))?);
+        let changed = bill(&sbom, &text, wheel.dist_info(), &set.to);
+        work.apply(&sbom, changed.ok_or_else(|| damaged(&sbom))?);
     }
     if let Some(rule) = context.rule {
         let new = |value: &str| same_version(value, &set.from).then(|| set.to.to_string());
@@ -133,8 +133,8 @@ impl<'w> Work<'w> {
 
     fn metadata(&mut self, input: &Input, to: &Version, set: &Set, pruning: &Pruning) {
         let member = format!("{}/METADATA", self.wheel.dist_info());
-        let done = metadata::promoted(&member, &input.metadata, to, set, pruning);
-        self.apply(&member, done);
+        let changed = metadata::promoted(&member, &input.metadata, to, set, pruning);
+        self.apply(&member, changed);
     }
 
     /// Changes the files of a rule. With the `targets` of a package that rockpack did not make,
@@ -175,7 +175,7 @@ pub(super) fn unversioned(package: &str, file: &VersionFile) -> Result<(), Promo
     }
     let reason = format!("no file `{}` has the version", file.glob.as_str());
     let help = "correct its `version-file` line in packages.kdl, or give a reason: optional=\"…\"";
-    Err(refused(package, reason, help))
+    Err(refusal(package, reason, help))
 }
 
 fn text_of(wheel: &Wheel, name: &str) -> Result<String, PromoteError> {

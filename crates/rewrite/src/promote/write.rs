@@ -23,7 +23,7 @@ pub(super) fn packages(
     for package in &promotion.packages {
         jobs.push((fs_err::metadata(&package.from)?.len(), package));
     }
-    stage::written(&jobs, threads, |job, disk| package(promotion, job, stage, disk))
+    stage::run_jobs_and_sync(&jobs, threads, |job, disk| package(promotion, job, stage, disk))
 }
 
 fn package(
@@ -33,7 +33,7 @@ fn package(
     disk: &SyncSender<StagedFile>,
 ) -> Result<Hashes, PromoteError> {
     let output = Output::new(stage.create(&package.output)?, Some(&package.from), disk)?;
-    let written = match &package.action {
+    let result = match &package.action {
         Action::Copy => copy(package, output),
         Action::Text(text) => changed(output, text),
         Action::Sdist { name, members } => {
@@ -43,7 +43,7 @@ fn package(
         Action::Wheel { wheel, rewrite } => rewritten(wheel, rewrite, output),
     };
     let failed = |source| PromoteError::Write { output: package.output.to_string(), source };
-    Ok(written.map_err(failed)?.finish()?)
+    Ok(result.map_err(failed)?.finish()?)
 }
 
 fn copy(package: &Package, mut output: Output) -> Result<Output, WriteError> {

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use super::Ask;
-use super::beside::{Beside, fits, fits_version};
+use super::SplitRequest;
 use super::error::SplitError;
 use super::fat::{self, Archive, Fat};
-use super::input::{Input, refuse_any, refused};
-use super::sorted::{Sorted, Whole, sorted};
+use super::input::{Input, refusal, refuse_any};
+use super::present_packages::{PresentPackages, fits, fits_version};
+use super::sorted::{Sorted, UnsplitFile, sorted};
 use super::texts::{self, Offered};
 use base::names::{DistName, RelPath, Requirement, normalized};
 use base::source::{Code, Problem, Problems, Spanned};
@@ -30,7 +30,7 @@ pub struct Division {
     /// Host wheel first, then one for each target.
     pub parts: Vec<Part>,
     /// Host files with code for several targets.
-    pub whole: Vec<Whole>,
+    pub whole: Vec<UnsplitFile>,
     /// Host files that lose code to archives.
     pub emptied: Vec<Emptied>,
     /// Requirements without a built package.
@@ -91,15 +91,16 @@ pub struct Part {
 pub(super) fn divided(
     input: Input<'_>,
     manifest: &Manifest,
-    ask: &Ask<'_>,
-    beside: Option<&Beside>,
+    request: &SplitRequest<'_>,
+    packages: Option<&PresentPackages>,
 ) -> Result<Division, SplitError> {
-    refuse_any(pins(&input, manifest, ask))?;
-    let sorted = sorted(&input, &manifest.families, ask.threads)?;
-    let work = Work { input: &input, families: &manifest.families, ask, beside, sorted: &sorted };
+    refuse_any(pins(&input, manifest, request))?;
+    let sorted = sorted(&input, &manifest.families, request.threads)?;
+    let work =
+        Work { input: &input, families: &manifest.families, request, packages, sorted: &sorted };
     let (mut left_out, mut problems) = (BTreeSet::new(), Problems::new());
     let offered = work.offered();
-    problems.extend(work.alone(&offered));
+    problems.extend(work.check_wheel(&offered));
     problems.extend(work.unfit_runtimes(&own_names(manifest)));
     let mut parts = vec![work.host(&offered)?];
     for target in sorted.targets.keys() {
@@ -146,9 +147,9 @@ fn emptied(input: &Input<'_>, fats: &[Fat]) -> Vec<Emptied> {
     fats.iter().map(file).collect()
 }
 
-fn pins(input: &Input<'_>, manifest: &Manifest, ask: &Ask<'_>) -> Problems {
+fn pins(input: &Input<'_>, manifest: &Manifest, request: &SplitRequest<'_>) -> Problems {
     let mut problems = Problems::new();
-    let Some(version) = ask.version else { return problems };
+    let Some(version) = request.version else { return problems };
     let names = own_names(manifest);
     let requirements = input.metadata.requirements().flatten();
     for requirement in requirements.filter(|r| names.contains(&r.name) && !fits_version(r, version))
@@ -156,7 +157,7 @@ fn pins(input: &Input<'_>, manifest: &Manifest, ask: &Ask<'_>) -> Problems {
         let reason = format!("it requires `{}`, and --version is {version}", requirement.text);
         let help = "give the version that the wheel was built against, or a wheel for this \
             version";
-        problems.push(refused(&input.path, &reason, help));
+        problems.push(refusal(&input.path, &reason, help));
     }
     problems
 }
@@ -169,8 +170,8 @@ fn own_names(manifest: &Manifest) -> BTreeSet<String> {
 struct Work<'w> {
     input: &'w Input<'w>,
     families: &'w Families,
-    ask: &'w Ask<'w>,
-    beside: Option<&'w Beside>,
+    request: &'w SplitRequest<'w>,
+    packages: Option<&'w PresentPackages>,
     sorted: &'w Sorted,
 }
 
@@ -220,12 +221,12 @@ impl Work<'_> {
         offered
     }
 
-    fn alone(&self, offered: &[Offered]) -> Problems {
+    fn check_wheel(&self, offered: &[Offered]) -> Problems {
         let (mut problems, path) = (Problems::new(), &self.input.path);
         let extras = self.input.metadata.extras();
         if let Some(twice) = offered.iter().find(|offered| extras.contains(&offered.extra)) {
             let reason = format!("it already has an extra `{}`", twice.extra);
-            problems.push(refused(
+            problems.push(refusal(
                 path,
                 &reason,
                 "give the original wheel: this one was split before",
@@ -240,7 +241,7 @@ impl Work<'_> {
                 ),
                 None => "give a wheel with device code".to_owned(),
             };
-            problems.push(refused(path, "it has no file for a target", help));
+            problems.push(refusal(path, "it has no file for a target", help));
         }
         let reached: BTreeSet<&str> = self
             .sorted
@@ -264,7 +265,7 @@ impl Work<'_> {
                      require them"
                 );
                 let help = "build the wheel for such an ISA, or name the files in a `host` line of packages.kdl";
-                problems.push(refused(path, &reason, help));
+                problems.push(refusal(path, &reason, help));
             }
         }
         problems
@@ -280,7 +281,7 @@ impl Work<'_> {
         for template in &self.input.rule.requires {
             let Some(text) = self.filled(template, target, problems) else { continue };
             let Ok(requirement) = text.parse::<Requirement>() else { continue };
-            match self.beside.map(|beside| beside.versions(&requirement.name)) {
+            match self.packages.map(|packages| packages.versions(&requirement.name)) {
                 None if self.is_level(target) => {}
                 Some(None) => drop(left_out.insert(text)),
                 Some(Some(there)) if !there.iter().any(|version| fits(&requirement, version)) => {
@@ -302,7 +303,7 @@ impl Work<'_> {
         problems: &mut Problems,
     ) -> Option<String> {
         let text = template.as_str();
-        if text.contains("{version}") && self.ask.version.is_none() {
+        if text.contains("{version}") && self.request.version.is_none() {
             if problems.is_empty() {
                 let reason = "a requirement contains the version, but --version is missing";
                 let problem = Problem::usage(Code::SplitRefused, reason)
@@ -312,7 +313,7 @@ impl Work<'_> {
             }
             return None;
         }
-        let version = self.ask.version.map_or("", |version| version.as_str());
+        let version = self.request.version.map_or("", |version| version.as_str());
         Some(text.replace("{isa}", target).replace("{version}", version))
     }
 
@@ -324,7 +325,7 @@ impl Work<'_> {
             wanted.name
         );
         let help = "give the packages that the wheel was built against, and their version";
-        refused(&self.input.path, &reason, help)
+        refusal(&self.input.path, &reason, help)
     }
 
     /// Requirements for the runtimes of archives.
@@ -340,7 +341,7 @@ impl Work<'_> {
         for runtime in runtimes.collect::<Vec<Requirement>>() {
             let pins = self.input.metadata.requirements().flatten();
             let pins = pins.filter(|pin| own.contains(&pin.name)).filter_map(|pin| pin.pinned());
-            let asked = self.ask.version.map(ToString::to_string);
+            let asked = self.request.version.map(ToString::to_string);
             let mut versions =
                 asked.into_iter().chain(pins).filter(|_| own.contains(&runtime.name));
             if let Some(version) = versions.find(|version| !fits(&runtime, version)) {
@@ -350,9 +351,10 @@ impl Work<'_> {
                 );
                 let help = "keep its code: remove `bundle` from the `device-by` line, or name the \
                     files in a `host` line of packages.kdl";
-                problems.push(refused(&self.input.path, &reason, help));
+                problems.push(refusal(&self.input.path, &reason, help));
             }
-            let present_versions = self.beside.and_then(|beside| beside.versions(&runtime.name));
+            let present_versions =
+                self.packages.and_then(|packages| packages.versions(&runtime.name));
             if let Some(versions) =
                 present_versions.filter(|all| !all.iter().any(|one| fits(&runtime, one)))
             {
@@ -390,7 +392,7 @@ impl Work<'_> {
         let name = self.device_name(target);
         let wrong = |reason: String| {
             let help = "correct `distribution` in the `device-by` line of packages.kdl";
-            SplitError::Refused(refused(&self.input.path, &reason, help).into())
+            SplitError::Refused(refusal(&self.input.path, &reason, help).into())
         };
         let dist: DistName =
             name.parse().map_err(|e: base::names::NameError| wrong(e.to_string()))?;

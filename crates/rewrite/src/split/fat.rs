@@ -59,7 +59,7 @@ impl Fat {
         let mut file = tempfile::tempfile()?;
         io::copy(&mut input.wheel.member(entry)?, &mut file)?;
         let fat = FatBinary::read(&file)?;
-        let runtime = runtime::required(input.rule, &fat.needs()?)?.requires.value.to_string();
+        let runtime = runtime::runtime_of(input.rule, &fat.needs()?)?.requires.value.to_string();
         let bundles = fat.bundles().into_iter();
         let bundles = bundles.map(|place| Bundle::read(&file, place.start, place.end));
         let bundles = bundles.collect::<Result<Vec<_>, _>>()?;

@@ -21,7 +21,7 @@ pub(super) struct Input<'m> {
     pub rehashed: BTreeSet<usize>,
 }
 
-pub(super) fn refused(path: &Path, what: &str, help: impl Into<String>) -> Problem {
+pub(super) fn refusal(path: &Path, what: &str, help: impl Into<String>) -> Problem {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     Problem::error(Code::SplitRefused, format!("{name}: {what}")).help(help.into())
 }
@@ -30,7 +30,7 @@ impl<'m> Input<'m> {
     /// Opens a wheel; unpacks only its metadata.
     pub fn open(path: &Path, manifest: &'m Manifest, allowed: &[Code]) -> Result<Self, SplitError> {
         let verify = "see its faults with `rockpack wheel verify`";
-        let wrong = |what: &str| SplitError::Refused(refused(path, what, verify).into());
+        let wrong = |what: &str| SplitError::Refused(refusal(path, what, verify).into());
         let risky = |kind| {
             matches!(
                 kind,
@@ -65,7 +65,7 @@ impl<'m> Input<'m> {
         let members = members(&wheel).map_err(|what| wrong(&what))?;
         let rehashed = rehashed(&wheel, rows.as_ref(), allowed).map_err(|what| {
             let help = "the file may be damaged; with `--allow record-hash`, it gets a new row";
-            SplitError::Refused(refused(path, &what, help).into())
+            SplitError::Refused(refusal(path, &what, help).into())
         })?;
         Ok(Self { path: path.to_owned(), rule, wheel, text, metadata, members, rehashed })
     }
@@ -93,7 +93,7 @@ fn rule<'m>(path: &Path, manifest: &'m Manifest, name: &str) -> Result<&'m Split
         }
     };
     let reason = format!("packages.kdl has no `wheel` line with `device-by` for `{name}`");
-    Err(SplitError::Refused(refused(path, &reason, help).into()))
+    Err(SplitError::Refused(refusal(path, &reason, help).into()))
 }
 
 fn members(wheel: &Wheel) -> Result<Vec<(usize, RelPath)>, String> {

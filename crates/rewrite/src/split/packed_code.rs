@@ -32,7 +32,8 @@ impl PackedCode {
             })?;
             Ok(places)
         };
-        let places = stage::done(&bundles(fats), threads, pack)?.into_iter().flatten().collect();
+        let places =
+            stage::run_jobs(&bundles(fats), threads, pack)?.into_iter().flatten().collect();
         Ok(Self { file, places })
     }
 

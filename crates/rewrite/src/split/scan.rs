@@ -30,7 +30,7 @@ pub(super) fn inside(
         let entry = &wheel.entries()[*index];
         member(wheel, entry, reading).map_err(|error| wheel.unread(&entry.name, error))
     };
-    let results = jobs.iter().map(|(_, index)| *index).zip(stage::done(&jobs, threads, read)?);
+    let results = jobs.iter().map(|(_, index)| *index).zip(stage::run_jobs(&jobs, threads, read)?);
     let results = results.filter_map(|(index, inside)| Some((index, inside?)));
     Ok(results.filter(|(_, inside)| !inside.code.is_empty()).collect())
 }

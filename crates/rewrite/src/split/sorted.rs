@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::SplitError;
 use super::fat::{self, Archive, Fat};
-use super::input::{Input, refuse_any, refused};
+use super::input::{Input, refusal, refuse_any};
 use super::scan::{self, Inside};
 use base::names::{RelPath, TargetNames, without_features};
 use base::source::{Code, Problem, Problems};
@@ -15,7 +15,7 @@ use record::assignment::{Assignment, Home, Line, Misfit};
 
 /// Host file with device code that stays whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Whole {
+pub struct UnsplitFile {
     /// Member.
     pub member: String,
     pub(super) index: usize,
@@ -30,7 +30,7 @@ pub(super) struct Sorted {
     pub host: Vec<usize>,
     /// Files of each target, with the globs that took them.
     pub targets: BTreeMap<String, Vec<(usize, Line)>>,
-    pub whole: Vec<Whole>,
+    pub whole: Vec<UnsplitFile>,
     pub fats: Vec<Fat>,
     pub archives: BTreeMap<String, Vec<Archive>>,
 }
@@ -129,7 +129,7 @@ fn unbundled(
             listed(&present)
         );
         let help = "give the original wheel, or remove `bundle` from the `device-by` line";
-        problems.push(refused(&input.path, &reason, help));
+        problems.push(refusal(&input.path, &reason, help));
     }
     Ok(problems)
 }
@@ -188,7 +188,7 @@ fn of_files(input: &Input<'_>, files: &[String], reason: &str, help: &str) -> Pr
         return Problems::new();
     }
     let file = counted(files.len(), "file");
-    refused(&input.path, &format!("{file} {reason}: {}", listed(files)), help).into()
+    refusal(&input.path, &format!("{file} {reason}: {}", listed(files)), help).into()
 }
 
 fn listed(files: &[String]) -> String {
@@ -213,7 +213,7 @@ fn compared(
         if targets.is_empty() {
             unclaimed.push(format!("`{member}` (unreadable)"));
         } else if found.hosted {
-            sorted.whole.push(Whole { member, index: *index, targets, size });
+            sorted.whole.push(UnsplitFile { member, index: *index, targets, size });
         } else {
             unclaimed.push(format!("`{member}` ({})", targets.join(", ")));
         }

@@ -42,9 +42,9 @@ pub(super) fn packages(
         let job = |part| (size(part), Job::Write(division, packed, part));
         jobs.extend(division.parts.iter().map(job));
     }
-    let done = stage::written(&jobs, threads, |job, disk| hash(job, stage, disk))?;
+    let results = stage::run_jobs_and_sync(&jobs, threads, |job, disk| hash(job, stage, disk))?;
     let mut hashes = Hashes::default();
-    for ((_, job), hash) in jobs.into_iter().zip(done) {
+    for ((_, job), hash) in jobs.into_iter().zip(results) {
         match job {
             Job::Hash(path) => drop(hashes.inputs.insert(path.to_owned(), hash)),
             Job::Write(_, _, part) => drop(hashes.outputs.insert(part.output.clone(), hash)),
@@ -58,9 +58,9 @@ fn hash(job: &Job<'_>, stage: &Stage, disk: &SyncSender<StagedFile>) -> Result<S
         Job::Hash(path) => Ok(regular::sha256(path)?),
         Job::Write(division, packed, part) => {
             let output = Output::new(stage.create(&part.output)?, None, disk)?;
-            let written = edit(division, packed, part).and_then(|edit| edit.write(output));
+            let result = edit(division, packed, part).and_then(|edit| edit.write(output));
             let failed = |source| SplitError::Write { output: part.output.to_string(), source };
-            Ok(written.map_err(failed)?.finish()?.new)
+            Ok(result.map_err(failed)?.finish()?.new)
         }
     }
 }

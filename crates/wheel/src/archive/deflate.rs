@@ -89,7 +89,8 @@ impl Encoder {
 
     /// Compresses like [`Encoder::block`], and appends to `out`.
     pub fn append_block(&mut self, data: &[u8], last: bool, out: &mut Vec<u8>) {
-        let (start, whole) = (out.len(), self.whole(data).filter(|whole| whole.len() < data.len()));
+        let (start, whole) =
+            (out.len(), self.compress(data).filter(|whole| whole.len() < data.len()));
         let Some(whole) = whole else { return stored(data, last, out) };
         if last {
             return out.extend_from_slice(whole);
@@ -100,7 +101,7 @@ impl Encoder {
         }
     }
 
-    fn whole(&mut self, data: &[u8]) -> Option<&[u8]> {
+    fn compress(&mut self, data: &[u8]) -> Option<&[u8]> {
         let bound = self.compressor.deflate_compress_bound(data.len());
         if self.scratch.len() < bound {
             self.scratch.resize(bound, 0);

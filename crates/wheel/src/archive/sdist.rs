@@ -68,7 +68,7 @@ pub fn write_sdist<W: Write>(
     time: Timestamp,
     members: &[SdistMember],
 ) -> Result<W, SdistError> {
-    let members = in_order(members)?;
+    let members = sort(members)?;
     let top: RelPath = stem(dist, version).parse()?;
     // No name, time or system: equal on all machines.
     let gzip = GzBuilder::new().mtime(0).operating_system(255).write(sink, Compression::new(9));
@@ -81,7 +81,7 @@ pub fn write_sdist<W: Write>(
     Ok(sink)
 }
 
-fn in_order(members: &[SdistMember]) -> Result<Vec<&SdistMember>, SdistError> {
+fn sort(members: &[SdistMember]) -> Result<Vec<&SdistMember>, SdistError> {
     let mut sorted: Vec<&SdistMember> = members.iter().collect();
     sorted.sort_by(|a, b| a.path.cmp(&b.path));
     if let Some(pair) = sorted.windows(2).find(|pair| pair[0].path == pair[1].path) {

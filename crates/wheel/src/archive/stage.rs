@@ -17,7 +17,7 @@ mod error;
 mod file;
 mod journal;
 mod lock;
-mod settling;
+mod syncing;
 #[cfg(test)]
 mod tests;
 
@@ -25,10 +25,10 @@ use directory::{create_dirs, remove_empty};
 use journal::{Destination, Journal, OUTPUTS};
 use lock::Lock;
 
-pub use crew::{done, written};
+pub use crew::{run_jobs, run_jobs_and_sync};
 pub use error::StageError;
 pub use file::StagedFile;
-pub use settling::SettlingFile;
+pub use syncing::SyncingFile;
 
 /// Hidden directory for unfinished outputs, below the destination.
 pub const PARTIAL: &str = ".rockpack-partial";
@@ -113,8 +113,8 @@ impl Stage {
         outputs.iter().try_for_each(|path| self.check(path))?;
         let _whole = cleanup::undisturbed();
         let journal = Journal::new(&self.dest, outputs, gone);
-        let done = self.change(&journal, outputs, gone).and_then(|()| Journal::end(self.paths()));
-        if let Err(error) = done {
+        let result = self.change(&journal, outputs, gone).and_then(|()| Journal::end(self.paths()));
+        if let Err(error) = result {
             return Err(match Journal::undo(self.paths()) {
                 Ok(()) => error,
                 Err(_) => StageError::HalfWay { dest: self.dest.clone(), source: Box::new(error) },

@@ -145,7 +145,7 @@ impl<W: Write + Seek> WheelWriter<W> {
     }
 
     /// Position of a complete member's flushed bytes.
-    pub fn settled(&mut self, name: &RelPath) -> Result<Range<u64>, WheelError> {
+    pub fn flushed_place(&mut self, name: &RelPath) -> Result<Range<u64>, WheelError> {
         self.zip.flush()?;
         self.zip.place(name).ok_or_else(|| WheelError::Missing { name: name.clone() })
     }
@@ -358,7 +358,7 @@ mod tests {
     fn a_member_repeats_one_that_is_there() {
         let mut wheel = writer();
         put(&mut wheel, "a", "text text text").unwrap();
-        let place = wheel.settled(&path("a")).unwrap();
+        let place = wheel.flushed_place(&path("a")).unwrap();
         let bytes = wheel.sink().get_ref()[usize::try_from(place.start).unwrap()..].to_vec();
         wheel.repeat(&path("b"), true, &path("a"), &mut bytes.as_slice()).unwrap();
         assert_eq!(wheel.hashes()[&path("b")], Digest::of(b"text text text").sha256);
@@ -367,7 +367,7 @@ mod tests {
         let unknown =
             writer().repeat(&path("b"), false, &path("a"), &mut bytes.as_slice()).unwrap_err();
         assert_eq!(
-            (unknown.to_string(), writer().settled(&path("a")).is_err()),
+            (unknown.to_string(), writer().flushed_place(&path("a")).is_err()),
             ("the wheel has no `a`".to_owned(), true)
         );
     }

@@ -161,11 +161,15 @@ impl<W: Write + Seek> ZipWriter<W> {
         let header =
             Header { mode, time, method, crc, size, compressed, offset: self.position, zip64 };
         self.begin(name, &header)?;
-        let written = write(&mut self.sink).map_err(ZipError::writing(name))?;
-        if written != compressed {
-            return Err(ZipError::Size { name: name.clone(), announced: compressed, written });
+        let count = write(&mut self.sink).map_err(ZipError::writing(name))?;
+        if count != compressed {
+            return Err(ZipError::Size {
+                name: name.clone(),
+                announced: compressed,
+                written: count,
+            });
         }
-        self.position += written;
+        self.position += count;
         self.close(name.clone(), header);
         Ok(())
     }

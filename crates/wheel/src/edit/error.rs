@@ -5,7 +5,7 @@ use crate::archive::zip::ZipError;
 use crate::package::{CopyError, OpenError};
 use base::names::PathError;
 
-/// Fault of a content function.
+/// Fault of a function that makes the content of a member.
 pub type Fault = Box<dyn std::error::Error + Send + Sync>;
 
 /// Fault of writing a wheel.
@@ -20,7 +20,7 @@ pub enum EditError {
     /// Member name that is not a valid path.
     #[error(transparent)]
     Path(#[from] PathError),
-    /// Member that the edit does not have.
+    /// Member to replace or remove that the old wheel lacks.
     #[error("there is no member `{name}` to replace or remove")]
     Absent {
         /// Name.
@@ -34,7 +34,7 @@ pub enum EditError {
     Content(#[from] Fault),
 }
 
-/// Fault of writing a wheel into a directory.
+/// Fault of writing a wheel into a directory; each message names a file.
 #[derive(Debug, thiserror::Error)]
 pub enum MakeError {
     /// Unreadable old wheel.
@@ -53,7 +53,7 @@ pub enum MakeError {
         wheel: PathBuf,
         /// Member.
         name: String,
-        /// Fault, as the end of a sentence.
+        /// Fault: the rest of the sentence that begins with the member.
         reason: &'static str,
     },
     /// Member name that is not a valid path.

@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::SyncSender;
 
-use crate::archive::stage::{SettlingFile, StagedFile};
+use crate::archive::stage::{StagedFile, SyncingFile};
 use base::hash::Sha256Hasher;
 use base::regular;
 
@@ -29,7 +29,7 @@ impl<W: Write + Seek> Sink for BufWriter<W> {
 /// New package, hashed until an earlier place is rewritten.
 pub struct Output {
     place: PathBuf,
-    file: SettlingFile,
+    file: SyncingFile,
     /// At most [`BUFFER`] bytes.
     waiting: Vec<u8>,
     hasher: Sha256Hasher,
@@ -63,14 +63,14 @@ impl Output {
         let old = old.map(regular::open).transpose()?;
         let old = old.map(|file| Old { file, buffer: Vec::new(), parted: None });
         let (place, waiting) = (file.place().to_owned(), Vec::with_capacity(BUFFER));
-        let file = SettlingFile::new(file, disk);
+        let file = SyncingFile::new(file, disk);
         Ok(Self { place, file, waiting, hasher: Sha256Hasher::default(), went_back: false, old })
     }
 
     /// Ends the output; returns the hashes.
     pub fn finish(mut self) -> io::Result<Hashes> {
         self.write_waiting()?;
-        self.file.settle()?;
+        self.file.request_sync()?;
         let old = self.old.map(|old| old.finish(&self.hasher)).transpose()?;
         let new = if self.went_back { regular::sha256(&self.place)? } else { text(self.hasher) };
         Ok(Hashes { old, new })

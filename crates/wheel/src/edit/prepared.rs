@@ -28,7 +28,7 @@ struct Temporary {
 
 /// Wheel under its final name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Made {
+pub struct FinishedWheel {
     /// Path.
     pub path: PathBuf,
     /// A file with these bytes existed before.
@@ -71,10 +71,10 @@ impl Prepared {
     }
 
     /// Gives the wheel its final name.
-    pub fn finish(self) -> Result<Made, MakeError> {
+    pub fn finish(self) -> Result<FinishedWheel, MakeError> {
         let Self { place, file, signatures: dropped } = self;
         let Some(Temporary { file, directory: _directory }) = file else {
-            return Ok(Made { path: place, was_there: true, dropped });
+            return Ok(FinishedWheel { path: place, was_there: true, dropped });
         };
         let failed = |source| MakeError::Write { path: place.clone(), source };
         let was_there = match file.persist_new(&place) {
@@ -89,6 +89,6 @@ impl Prepared {
             }
             Err((_, error)) => return Err(failed(error)),
         };
-        Ok(Made { path: place, was_there, dropped })
+        Ok(FinishedWheel { path: place, was_there, dropped })
     }
 }

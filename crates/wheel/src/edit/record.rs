@@ -20,7 +20,8 @@ pub(super) struct Line<'t> {
     text: &'t str,
 }
 
-/// Rows of the old RECORD. A line is a row, because paths of members have no line breaks.
+/// Rows of the old RECORD. Each line is one row, because quoted line breaks cannot occur: paths of members
+/// have none.
 pub(super) struct OldRecord<'t> {
     /// Paths with their rows; `None` once taken.
     lines: Vec<(String, Option<Line<'t>>)>,
@@ -39,19 +40,19 @@ impl<'t> OldRecord<'t> {
         let lines = text.lines().filter(|line| !line.is_empty()).enumerate();
         let lines = lines.map(|(number, text)| (path(text), Some(Line { number, text })));
         let lines: Vec<_> = lines.collect();
-        // The first row of a path counts.
+        // The first row of a path counts: collected last, it replaces the others.
         let by_path = lines.iter().enumerate().rev().map(|(at, (path, _))| (path.clone(), at));
         Self { by_path: by_path.collect(), lines }
     }
 
-    /// Takes the row of a path, so that [`Self::rest`] omits it.
+    /// Takes the row of a path, so that [`Self::remaining_rows`] omits it.
     pub fn take(&mut self, path: &str) -> Option<Line<'t>> {
         self.lines[*self.by_path.get(path)?].1.take()
     }
 
-    /// Rows that remain although `old` has no member for them, because only `verify` reports such
-    /// rows. Rows of dropped members and of RECORD itself (`record`) do not remain.
-    pub fn rest(
+    /// Rows that no member took, except those of dropped members and of RECORD (`record`). Rows without a
+    /// member in `old` remain, because an edit repairs nothing: only `verify` reports them.
+    pub fn remaining_rows(
         &self,
         old: &Wheel,
         record: &str,
@@ -78,7 +79,7 @@ fn fields(line: &str) -> Option<[String; 3]> {
 }
 
 impl Row {
-    /// Row of a digest, or else the old line with the name; `None` without both.
+    /// Row of a new digest; without one, the old row under the new name; `None` without both.
     pub fn new(line: Option<Line<'_>>, name: &str, digest: Option<Digest>) -> Option<Self> {
         let number = line.map_or(usize::MAX, |line| line.number);
         let text = match (digest, line.map(|line| (line.text, fields(line.text)))) {
@@ -93,7 +94,7 @@ impl Row {
     }
 }
 
-/// Text of a RECORD; the last row is its own, without hash and size.
+/// Text of a RECORD. The last row is that of RECORD, without hash and size.
 pub(super) fn text(mut rows: Vec<Row>, order: Order, name: &str) -> String {
     if order == Order::Old {
         rows.sort_by_key(|row| row.number);

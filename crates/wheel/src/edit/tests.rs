@@ -184,8 +184,8 @@ fn faults_of_members_are_errors() {
     let error_of = |name: &str, content| {
         let mut edit = Edit::of(&wheel).unwrap();
         let added = edit.add(name, content);
-        let written = added.and_then(|()| edit.write(BufWriter::new(Cursor::new(Vec::new()))));
-        written.unwrap_err().to_string()
+        let result = added.and_then(|()| edit.write(BufWriter::new(Cursor::new(Vec::new()))));
+        result.unwrap_err().to_string()
     };
     let twice = error_of("a.py", MemberContent::text(""));
     assert_eq!(twice, "the archive already has a member `a.py`");

@@ -64,8 +64,8 @@ impl<R: Read> FileContent<R> {
     }
 
     /// Buffers all bytes of a file with the declared `size`.
-    pub fn keep(self, size: u64) -> io::Result<Kept> {
-        let mut copy = Kept::of_size(size)?;
+    pub fn keep(self, size: u64) -> io::Result<BufferedContent> {
+        let mut copy = BufferedContent::of_size(size)?;
         self.copy_to(&mut copy)?;
         Ok(copy)
     }
@@ -73,14 +73,14 @@ impl<R: Read> FileContent<R> {
 
 /// Buffered bytes with random access.
 #[derive(Debug)]
-pub enum Kept {
+pub enum BufferedContent {
     /// Content of a small file.
     Memory(Vec<u8>),
     /// Content of a large file.
     File(File),
 }
 
-impl Kept {
+impl BufferedContent {
     /// Creates an empty buffer for bytes of this size: in memory if it is small, otherwise an
     /// unnamed file.
     ///
@@ -93,7 +93,7 @@ impl Kept {
     }
 }
 
-impl Write for Kept {
+impl Write for BufferedContent {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Memory(all) => all.write(bytes),
@@ -106,7 +106,7 @@ impl Write for Kept {
     }
 }
 
-impl ReadAt for Kept {
+impl ReadAt for BufferedContent {
     fn len(&self) -> io::Result<u64> {
         match self {
             Self::Memory(bytes) => ReadAt::len(bytes),
@@ -124,19 +124,19 @@ impl ReadAt for Kept {
 
 /// Reader that passes all bytes to a function.
 #[derive(Debug)]
-pub struct Shown<R, S> {
+pub struct ObservedReader<R, S> {
     source: R,
     see: S,
 }
 
-impl<R: Read, S: FnMut(&[u8])> Shown<R, S> {
+impl<R: Read, S: FnMut(&[u8])> ObservedReader<R, S> {
     /// Passes bytes read from `source` to `see`.
     pub fn new(source: R, see: S) -> Self {
         Self { source, see }
     }
 }
 
-impl<R: Read, S: FnMut(&[u8])> Read for Shown<R, S> {
+impl<R: Read, S: FnMut(&[u8])> Read for ObservedReader<R, S> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let count = self.source.read(out)?;
         (self.see)(&out[..count]);

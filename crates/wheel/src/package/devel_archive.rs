@@ -14,7 +14,7 @@ pub fn is_devel_archive(member: &str) -> bool {
 }
 
 /// Calls `visit` for each member; `name` is the path of the archive.
-pub fn each<E: From<io::Error>>(
+pub fn visit<E: From<io::Error>>(
     name: &str,
     archive: impl Read,
     mut visit: impl FnMut(&TarMember, &mut dyn Read) -> Result<(), E>,
@@ -67,9 +67,9 @@ fn members<E: From<io::Error>>(
 ) -> Result<End, E> {
     if name.ends_with(NAMES[1]) {
         // Archives compressed in parallel can be decompressed in parallel.
-        end(TarReader::new(xz_stream::decoder(archive)?, Rules::DEVEL).each(visit)?)
+        end(TarReader::new(xz_stream::decoder(archive)?, Rules::DEVEL).visit(visit)?)
     } else {
-        end(TarReader::new(archive, Rules::DEVEL).each(visit)?)
+        end(TarReader::new(archive, Rules::DEVEL).visit(visit)?)
     }
 }
 
@@ -113,7 +113,7 @@ mod tests {
             let faults = faults("x/_devel.tar", bytes, ignored).unwrap();
             let messages: Vec<&str> = faults.iter().map(|fault| &*fault.what).collect();
             assert_eq!(messages, Vec::from_iter(expected));
-            let error = each("x/_devel.tar", bytes, ignored).err().map(|error| error.to_string());
+            let error = visit("x/_devel.tar", bytes, ignored).err().map(|error| error.to_string());
             assert_eq!(error.as_deref(), expected);
         }
     }

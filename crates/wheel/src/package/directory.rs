@@ -56,7 +56,7 @@ impl Directory {
     /// Reads all headers.
     pub fn read(file: &File) -> Result<Self, DirectoryError> {
         let (mut directory, end) = Self::compared(file, |_| true)?;
-        directory.faults.extend(between(&directory.entries, end.prefix, end.start)?);
+        directory.faults.extend(gaps(&directory.entries, end.prefix, end.start)?);
         Ok(directory)
     }
 
@@ -187,7 +187,7 @@ fn features(entry: &DirectoryEntry) -> Vec<Fault> {
 }
 
 /// Overlapping members could unpack the same bytes again.
-fn between(entries: &[DirectoryEntry], start: u64, end: u64) -> Result<Vec<Fault>, DirectoryError> {
+fn gaps(entries: &[DirectoryEntry], start: u64, end: u64) -> Result<Vec<Fault>, DirectoryError> {
     let mut sorted: Vec<&DirectoryEntry> = entries.iter().collect();
     sorted.sort_by_key(|entry| entry.header);
     let (mut faults, mut position, mut descriptor) = (Vec::new(), start, false);

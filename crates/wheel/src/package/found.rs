@@ -9,7 +9,7 @@ use base::names::RelPath;
 
 /// Package file.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct FoundPackage {
     /// File.
     pub path: PathBuf,
     /// Directory as in plans: `dist`, or `dist/FAMILY`.
@@ -19,14 +19,18 @@ pub struct Found {
 }
 
 /// Lists the packages in `dir` or `dir/dist` and subdirectories, sorted.
-pub fn packages(dir: &Path) -> Result<Vec<Found>, ReadError> {
+pub fn packages(dir: &Path) -> Result<Vec<FoundPackage>, ReadError> {
     let below = dir.join("dist");
     let dir =
         if listed(dir)?.iter().all(|p| form(p).is_none()) && below.is_dir() { &below } else { dir };
     let mut packages = Vec::new();
     for path in listed(dir)? {
         if let Some(form) = form(&path) {
-            packages.extend(directory("dist").map(|directory| Found { path, directory, form }));
+            packages.extend(directory("dist").map(|directory| FoundPackage {
+                path,
+                directory,
+                form,
+            }));
         } else if path.is_dir() {
             family(&path, &mut packages)?;
         }
@@ -34,11 +38,15 @@ pub fn packages(dir: &Path) -> Result<Vec<Found>, ReadError> {
     if packages.is_empty() { Err(ReadError::Empty(dir.to_owned())) } else { Ok(packages) }
 }
 
-fn family(dir: &Path, found: &mut Vec<Found>) -> Result<(), ReadError> {
+fn family(dir: &Path, found: &mut Vec<FoundPackage>) -> Result<(), ReadError> {
     let name = dir.file_name().unwrap_or_default().to_string_lossy();
     let Some(directory) = directory(&format!("dist/{name}")) else { return Ok(()) };
     let packages = listed(dir)?.into_iter().filter_map(|path| Some((form(&path)?, path)));
-    found.extend(packages.map(|(form, path)| Found { path, directory: directory.clone(), form }));
+    found.extend(packages.map(|(form, path)| FoundPackage {
+        path,
+        directory: directory.clone(),
+        form,
+    }));
     Ok(())
 }
 

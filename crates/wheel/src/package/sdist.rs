@@ -122,7 +122,7 @@ impl Sdist {
         mut visit: impl FnMut(&TarMember, &mut dyn Read) -> io::Result<()>,
     ) -> io::Result<()> {
         let gzip = GzDecoder::new(BufReader::new(file));
-        let mut end = TarReader::new(gzip, Rules::SDIST).each(|member, bytes| {
+        let mut end = TarReader::new(gzip, Rules::SDIST).visit(|member, bytes| {
             let text = self.member(member, bytes)?;
             visit(member, &mut text.as_bytes().chain(bytes))
         })?;

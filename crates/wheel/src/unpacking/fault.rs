@@ -1,10 +1,11 @@
 use base::names::{RelPath, oversize};
 
-const SHOWN: usize = 200;
+/// Characters of a name in a message: hostile names can have megabytes.
+const MOST_SHOWN: usize = 200;
 
 /// Unsafe member.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}`: {refusal}", shown(.member))]
+#[error("`{}`: {refusal}", abbreviate(.member))]
 pub struct MemberFault {
     /// Name, with non-UTF-8 bytes replaced.
     pub member: String,
@@ -19,15 +20,15 @@ pub enum Refusal {
     Name(&'static str),
     /// Duplicate name.
     Twice,
-    /// Below this file or link.
+    /// Path below this file or link.
     Below(String),
-    /// Member with others below.
+    /// File or link with other members below it.
     Above,
-    /// Link outside.
+    /// Link to this target outside of the archive.
     Outside(String),
-    /// Circular link.
+    /// Link to this target, which leads in a circle.
     Circle(String),
-    /// Hard link without an earlier file.
+    /// Hard link to this target, which no earlier member is.
     NoFile(String),
     /// Link with an invalid target.
     Target(&'static str),
@@ -42,7 +43,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Description, identical for equal faults.
+    /// Description, the same for all members with this fault.
     pub fn message(&self) -> &'static str {
         match self {
             Self::Name(_) => "installers cannot unpack this name",
@@ -67,7 +68,7 @@ impl Refusal {
                 Some((*reason).to_owned())
             }
             Self::Below(path) | Self::Outside(path) | Self::Circle(path) | Self::NoFile(path) => {
-                Some(format!("`{}`", shown(path)))
+                Some(format!("`{}`", abbreviate(path)))
             }
             Self::Twice | Self::Above | Self::Link | Self::Sparse | Self::Special => None,
         }
@@ -86,7 +87,7 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-/// Rejects names that lead outside or are invalid in file systems and installers.
+/// Returns the fault of a name that leads outside, or that file systems or installers reject.
 pub fn name_fault(name: &str) -> Option<Refusal> {
     let reason = match name.parse::<RelPath>() {
         Err(fault) => fault.reason,
@@ -95,8 +96,8 @@ pub fn name_fault(name: &str) -> Option<Refusal> {
     Some(Refusal::Name(reason))
 }
 
-fn shown(name: &str) -> String {
-    let mut start: String = name.chars().take(SHOWN).collect();
+fn abbreviate(name: &str) -> String {
+    let mut start: String = name.chars().take(MOST_SHOWN).collect();
     if start.len() < name.len() {
         start.push('…');
     }

@@ -3,7 +3,7 @@ const MOST_LINKS: usize = 40;
 
 /// Reason why a link does not resolve inside the archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lost {
+pub enum Unresolved {
     /// The link leads outside.
     Outside,
     /// The link is circular or exceeds the limit.
@@ -17,27 +17,27 @@ pub fn follow<'l>(
     target: &'l str,
     floor: usize,
     links: impl Fn(&str) -> Option<&'l str>,
-) -> Result<String, Lost> {
+) -> Result<String, Unresolved> {
     let mut segments: Vec<&str> = from.split('/').filter(|segment| !segment.is_empty()).collect();
     if target.starts_with('/') || segments.len() < floor {
-        return Err(Lost::Outside);
+        return Err(Unresolved::Outside);
     }
     let mut ahead: Vec<&str> = target.rsplit('/').collect();
     let mut followed = 0;
     while let Some(segment) = ahead.pop() {
         match segment {
             "" | "." => {}
-            ".." if segments.len() <= floor => return Err(Lost::Outside),
+            ".." if segments.len() <= floor => return Err(Unresolved::Outside),
             ".." => _ = segments.pop(),
             name => {
                 segments.push(name);
                 let Some(target) = links(&segments.join("/")) else { continue };
                 followed += 1;
                 if followed > MOST_LINKS {
-                    return Err(Lost::Circle);
+                    return Err(Unresolved::Circle);
                 }
                 if target.starts_with('/') {
-                    return Err(Lost::Outside);
+                    return Err(Unresolved::Outside);
                 }
                 segments.pop();
                 ahead.extend(target.rsplit('/'));
@@ -59,7 +59,7 @@ mod tests {
         ("top/far", "../top/d1"),
     ];
 
-    fn leads(from: &str, target: &str, floor: usize) -> Result<String, Lost> {
+    fn leads(from: &str, target: &str, floor: usize) -> Result<String, Unresolved> {
         let text = |path: &str| LINKS.iter().find(|(link, _)| *link == path).map(|(_, text)| *text);
         follow(from, target, floor, text)
     }
@@ -70,11 +70,15 @@ mod tests {
         assert_eq!(leads("top", "far/./d2//a/x", 0).as_deref(), Ok("top/x"));
         assert_eq!(leads("top", "same/same/x", 1).as_deref(), Ok("top/x"));
         assert_eq!(leads("top/d1/d2", "a/../x", 0).as_deref(), Ok("x"));
-        assert_eq!(leads("top/d1/d2", "a/../x", 1), Err(Lost::Outside));
-        assert_eq!(leads("top/d1/d2", "a/../../x", 0), Err(Lost::Outside));
-        assert_eq!(leads("top", "one", 0), Err(Lost::Circle));
-        assert_eq!(leads("top", "/x", 0), Err(Lost::Outside));
-        assert_eq!(leads("top", "../top/x", 1), Err(Lost::Outside), "the top may be left out");
-        assert_eq!(leads("", "x", 1), Err(Lost::Outside), "a link in the place of the top");
+        assert_eq!(leads("top/d1/d2", "a/../x", 1), Err(Unresolved::Outside));
+        assert_eq!(leads("top/d1/d2", "a/../../x", 0), Err(Unresolved::Outside));
+        assert_eq!(leads("top", "one", 0), Err(Unresolved::Circle));
+        assert_eq!(leads("top", "/x", 0), Err(Unresolved::Outside));
+        assert_eq!(
+            leads("top", "../top/x", 1),
+            Err(Unresolved::Outside),
+            "the top may be left out"
+        );
+        assert_eq!(leads("", "x", 1), Err(Unresolved::Outside), "a link in the place of the top");
     }
 }

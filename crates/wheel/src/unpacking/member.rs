@@ -73,7 +73,7 @@ impl TarMember {
         rules: Rules,
     ) -> io::Result<(Self, Option<Sparse>)> {
         let records = PaxRecords::from_member(entry)?;
-        let sparse = Sparse::from_records(&records).map_err(|error| named(entry, &error))?;
+        let sparse = Sparse::from_records(&records).map_err(|error| with_name(entry, &error))?;
         let name = match sparse.as_ref().and_then(|sparse| sparse.name.as_deref()) {
             Some(name) => Cow::Borrowed(name),
             None => entry.path_bytes(),
@@ -166,7 +166,7 @@ fn is_of_first_programs(header: &Header) -> bool {
     header.as_old().linkflag == [0]
 }
 
-fn named(entry: &tar::Entry<'_, impl Read>, error: &io::Error) -> io::Error {
+fn with_name(entry: &tar::Entry<'_, impl Read>, error: &io::Error) -> io::Error {
     let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
     pax::broken(&format!("`{}`: {error}", name.escape_debug()))
 }

@@ -35,7 +35,7 @@ impl<R: Read> TarReader<R> {
 
     /// Calls `visit` for each member, also for refused ones, which have faults. Skips the root directory
     /// and global headers.
-    pub fn each<E: From<io::Error>>(
+    pub fn visit<E: From<io::Error>>(
         mut self,
         visit: impl FnMut(&TarMember, &mut dyn Read) -> Result<(), E>,
     ) -> Result<TarEnd<R>, E> {
@@ -51,7 +51,7 @@ impl<R: Read> TarReader<R> {
 
 impl<R: Read + Seek> TarReader<R> {
     /// Reads like [`TarReader::each`], but seeks over unread bytes.
-    pub fn each_seeking<E: From<io::Error>>(
+    pub fn visit_seeking<E: From<io::Error>>(
         mut self,
         visit: impl FnMut(&TarMember, &mut dyn Read) -> Result<(), E>,
     ) -> Result<TarEnd<R>, E> {

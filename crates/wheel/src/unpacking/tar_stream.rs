@@ -92,7 +92,7 @@ impl<R> TarStream<R> {
                 head.extend(part);
                 if head.len() as u64 == BLOCK {
                     let head = std::mem::take(head);
-                    self.place = self.after(&head)?;
+                    self.place = self.read_header(&head)?;
                 }
             }
             Upcoming::Places(block, size) => {
@@ -119,7 +119,7 @@ impl<R> TarStream<R> {
         Ok(())
     }
 
-    fn after(&mut self, head: &[u8]) -> io::Result<Upcoming> {
+    fn read_header(&mut self, head: &[u8]) -> io::Result<Upcoming> {
         let header = tar::Header::from_byte_slice(head);
         if head.iter().all(|byte| *byte == 0) {
             return Ok(Upcoming::End);

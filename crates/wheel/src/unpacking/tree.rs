@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use super::fault::{MemberFault, Refusal};
-use super::follow::{Lost, follow};
+use super::follow::{Unresolved, follow};
 use super::member::MemberKind;
 
 /// Members of an archive. Rejects members below files and links, and links that lead outside, in
@@ -77,7 +77,7 @@ impl Tree {
         check_text(target)?;
         // The target must be inside without following links, too: an installer can unpack this link
         // before those on the target's path.
-        let refusal = |lost| refused(lost, target);
+        let refusal = |unresolved| refusal(unresolved, target);
         follow(directory(path), target, self.floor, |_| None).map_err(refusal)?;
         match self.check_target(path, target) {
             Err(refusal @ Refusal::Outside(_)) => Err(refusal),
@@ -107,7 +107,7 @@ impl Tree {
             _ => None,
         };
         let followed = follow(directory(path), target, self.floor, links);
-        followed.map(drop).map_err(|lost| refused(lost, target))
+        followed.map(drop).map_err(|unresolved| refusal(unresolved, target))
     }
 }
 
@@ -115,10 +115,10 @@ fn directory(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }
 
-fn refused(lost: Lost, target: &str) -> Refusal {
-    match lost {
-        Lost::Outside => Refusal::Outside(target.to_owned()),
-        Lost::Circle => Refusal::Circle(target.to_owned()),
+fn refusal(unresolved: Unresolved, target: &str) -> Refusal {
+    match unresolved {
+        Unresolved::Outside => Refusal::Outside(target.to_owned()),
+        Unresolved::Circle => Refusal::Circle(target.to_owned()),
     }
 }
 

@@ -9,9 +9,9 @@ use base::text::with_causes;
 use build::execute::{self, Built};
 use plan::{Distribution, Plan};
 use rayon::prelude::*;
-use remote::{Digest, Heard, Order, Orders, Output};
+use remote::{Digest, Order, OrderProgress, Orders, Output};
 use wheel::archive::Stage;
-use wheel::package::Found;
+use wheel::package::FoundPackage;
 
 use super::super::super::{environment, verify};
 use super::super::farm::FarmInput;
@@ -124,7 +124,7 @@ impl<'a> Ordered<'a> {
     ) -> Result<Option<String>, Failure> {
         let distribution = input.plan.distributions[index].clone();
         let (directory, form) = (distribution.directory.clone(), distribution.form);
-        let package = Found { path: self.stage.path(&made.path), directory, form };
+        let package = FoundPackage { path: self.stage.path(&made.path), directory, form };
         let plan = of_one(input.plan, distribution);
         let packages = vec![(package, made.path.to_string())];
         let findings = verify::of_plan(input.manifest, &("the plan".to_owned(), plan), packages)?;
@@ -167,23 +167,23 @@ impl<'a> Progress<'a> {
         Self { shown, plan, ordered, times }
     }
 
-    fn report(&self, number: usize, heard: Heard) {
+    fn report(&self, number: usize, heard: OrderProgress) {
         let distribution = &self.plan.distributions[self.ordered.indexes[number]];
         let (path, bytes) = (self.ordered.paths[number].clone(), distribution.size());
         let mut times = self.times.lock().unwrap_or_else(PoisonError::into_inner);
         match heard {
-            Heard::Begun => {
+            OrderProgress::Begun => {
                 times[number].0 = Instant::now();
                 self.shown.report(Event::OutputStarted { path, bytes });
             }
-            Heard::Made(size) => {
+            OrderProgress::Made(size) => {
                 let took = times[number].0.elapsed();
                 times[number].1 = took;
                 self.shown.report(Event::Progress { path: path.clone(), bytes });
                 let files = distribution.file_count();
                 self.shown.report(Event::OutputFinished { path, files, size, took });
             }
-            Heard::Failed => self.shown.report(Event::ArchiveLeft { path }),
+            OrderProgress::Failed => self.shown.report(Event::ArchiveLeft { path }),
         }
     }
 

@@ -118,7 +118,7 @@ impl Comparison<'_> {
     /// Symbols by name: their strings can be elsewhere, and the section of a defined one has
     /// another number.
     fn check_equal_symbols(&self, violations: &mut Vec<Violation>) {
-        let (old, new) = (named(self.old, self.old_file), named(self.new, self.new_file));
+        let (old, new) = (symbols(self.old, self.old_file), symbols(self.new, self.new_file));
         check(violations, "I15", old.is_some() && old == new, || {
             "a dynamic symbol differs".to_owned()
         });
@@ -172,9 +172,9 @@ fn flags_at(info: &ElfInfo, section: &Section) -> Option<u32> {
     Some(load.flags.0)
 }
 
-type Named = (Vec<u8>, u64, u64, u8, u8, Option<u16>);
+type SymbolKey = (Vec<u8>, u64, u64, u8, u8, Option<u16>);
 
-fn named(info: &ElfInfo, file: &dyn ReadAt) -> Option<Vec<Named>> {
+fn symbols(info: &ElfInfo, file: &dyn ReadAt) -> Option<Vec<SymbolKey>> {
     let Some(at) = info.tag(elf::DT_SYMTAB) else { return Some(Vec::new()) };
     let strings = info.strings.as_ref()?;
     let size = info.symbol_count(file)?.saturating_mul(info.format().symbol_size());

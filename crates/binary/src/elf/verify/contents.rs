@@ -133,18 +133,18 @@ impl Comparison<'_> {
     fn first_byte(&self, from: u64, to: u64, len: u64) -> io::Result<Option<Difference>> {
         let size = usize::try_from(len.min(CHUNK)).map_err(io::Error::other)?;
         let (mut before, mut after) = (vec![0; size], vec![0; size]);
-        let mut done = 0;
-        while done < len {
-            let count = usize::try_from((len - done).min(CHUNK)).map_err(io::Error::other)?;
-            self.old_file.read_exact_at(from + done, &mut before[..count])?;
-            self.new_file.read_exact_at(to + done, &mut after[..count])?;
+        let mut offset = 0;
+        while offset < len {
+            let count = usize::try_from((len - offset).min(CHUNK)).map_err(io::Error::other)?;
+            self.old_file.read_exact_at(from + offset, &mut before[..count])?;
+            self.new_file.read_exact_at(to + offset, &mut after[..count])?;
             let pairs = before[..count].iter().zip(&after[..count]);
             if before[..count] != after[..count]
                 && let Some((at, (&old, &new))) = pairs.enumerate().find(|(_, (a, b))| a != b)
             {
-                return Ok(Some(Difference { at: done + at as u64, old, new }));
+                return Ok(Some(Difference { at: offset + at as u64, old, new }));
             }
-            done += count as u64;
+            offset += count as u64;
         }
         Ok(None)
     }

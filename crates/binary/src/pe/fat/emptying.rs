@@ -39,7 +39,7 @@ impl FatPe {
     ) -> Result<Emptying, FatError> {
         check_rest(file, place(self.bundles_entry()), self.bundles(), lengths)?;
         let moves = self.moves(file, marker.len() as u64)?;
-        let headers = self.new_headers(&moves, marker.len() as u64)?.written();
+        let headers = self.new_headers(&moves, marker.len() as u64)?.to_bytes();
         let mut overlays = vec![Overlay { offset: 0, bytes: headers }];
         for change in self.changes(file, &moves)? {
             overlays.push(Overlay { offset: moves.moved(change.offset), ..change });

@@ -59,8 +59,8 @@ impl Headers {
         })
     }
 
-    /// Returns the bytes with the structures, which were changed, at their places.
-    pub fn written(&self) -> Vec<u8> {
+    /// Returns the header bytes, with the changed structures at their places.
+    pub fn to_bytes(&self) -> Vec<u8> {
         let size = self.optional.size_of_headers.get(LE) as usize;
         let mut bytes = self.bytes.clone();
         bytes.resize(size, 0);
@@ -103,7 +103,7 @@ impl Headers {
     }
 
     /// Returns the indices of the sections with this name.
-    pub fn named(&self, name: &str) -> Vec<usize> {
+    pub fn sections_named(&self, name: &str) -> Vec<usize> {
         let is_it = |index: &usize| self.entries[*index].name == padded(name);
         (0..self.entries.len()).filter(is_it).collect()
     }

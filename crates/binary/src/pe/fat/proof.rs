@@ -117,7 +117,7 @@ impl<O: ReadAt, N: ReadAt> Proof<'_, O, N> {
         back.optional.size_of_headers = old.optional.size_of_headers;
         back.optional.check_sum = old.optional.check_sum;
         let is_longer_by_zeros = back.bytes[old.bytes.len()..].iter().all(|byte| *byte == 0);
-        if !right || !is_longer_by_zeros || back.written() != old.bytes {
+        if !right || !is_longer_by_zeros || back.to_bytes() != old.bytes {
             return Err(broken("its headers differ"));
         }
         Ok(())

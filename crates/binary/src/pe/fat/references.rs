@@ -18,8 +18,8 @@ const WORD: usize = 8;
 /// Targets of the records' pointers, by their addresses.
 pub(super) type Pointers = BTreeMap<u64, u64>;
 
-/// Refuses a relocation that changes bundles or records, other than a record's pointer, or that
-/// leads into bundles.
+/// Returns the pointers of the records. Refuses any other relocation that changes bundles or records,
+/// and every relocation other than a record's that leads into bundles.
 pub(super) fn pointers<R: ReadAt + ?Sized>(
     image: &Image<'_, R>,
     headers: &Headers,
@@ -32,12 +32,13 @@ pub(super) fn pointers<R: ReadAt + ?Sized>(
         word < range.end && range.start < word.saturating_add(WORD as u64)
     };
     let blocks = blocks(image)?;
-    // Linkers write one for each page. Forged ones would take their time.
+    // Linkers write at most one block for each page. Forged tables could have millions, and each costs a
+    // read of its page.
     if blocks.len() as u64 > headers.memory_end() / PAGE {
         return Err(FatError::Unreadable);
     }
     for (page, entries) in blocks {
-        // The last word of a page can continue in the next one.
+        // The last word of a page can continue in the next one, so that a word more is read.
         let memory = memory(image, headers, page, PAGE + WORD as u64)?;
         for entry in entries {
             let (kind, inside) = (entry >> 12, usize::from(entry & 0xfff));
@@ -54,12 +55,12 @@ pub(super) fn pointers<R: ReadAt + ?Sized>(
             let target = u64::from_le_bytes(word).wrapping_sub(base);
             let is_pointer = table.contains(&address)
                 && (address - table.start) % RECORD_SIZE as u64 == ADDRESS_OFFSET;
-            let is_free = !touches(address, table) && !touches(address, code);
+            let is_elsewhere = !touches(address, table) && !touches(address, code);
             if is_pointer {
                 if pointers.insert(address, target).is_some() {
                     return Err(wrong);
                 }
-            } else if !is_free || code.contains(&target) {
+            } else if !is_elsewhere || code.contains(&target) {
                 return Err(wrong);
             }
         }
@@ -67,7 +68,7 @@ pub(super) fn pointers<R: ReadAt + ?Sized>(
     Ok(pointers)
 }
 
-/// Address of each page, with its entries.
+/// Addresses of pages, each with its entries.
 fn blocks<R: ReadAt + ?Sized>(image: &Image<'_, R>) -> Result<Vec<(u64, Vec<u16>)>, FatError> {
     let Some((address, from)) = image.directory(pe::IMAGE_DIRECTORY_ENTRY_BASERELOC) else {
         return Ok(Vec::new());
@@ -97,7 +98,7 @@ fn blocks<R: ReadAt + ?Sized>(image: &Image<'_, R>) -> Result<Vec<(u64, Vec<u16>
     Ok(blocks)
 }
 
-/// Returns bytes of the memory before relocation.
+/// Returns bytes of the memory before relocation; zeros where no section has bytes.
 pub(super) fn memory<R: ReadAt + ?Sized>(
     image: &Image<'_, R>,
     headers: &Headers,
@@ -108,7 +109,7 @@ pub(super) fn memory<R: ReadAt + ?Sized>(
     let mut memory = vec![0; usize::try_from(size).map_err(|_| FatError::Unreadable)?];
     for entry in &headers.entries {
         let (inside, file) = (addresses(entry), place(entry));
-        // Padding of the last page in the file is no memory of the section.
+        // Bytes of the file after the end of the section are padding, and are not loaded.
         let end = inside.end.min(inside.start + (file.end - file.start));
         let (from, to) = (inside.start.max(address), end.min(address + size));
         if from < to {

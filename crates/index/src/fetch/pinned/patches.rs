@@ -52,7 +52,7 @@ impl<'d> Patches<'d> {
     ) -> Result<Option<(u64, T)>, String> {
         let Some((old, series)) = self.find(file)? else { return Ok(None) };
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let new = made(&old, &series).map_err(|error| error.to_string())?;
+        let new = apply_all(&old, &series).map_err(|error| error.to_string())?;
         let sha256 = Sha256::of(&new).to_string();
         if sha256 != file.sha256 {
             return Err(format!("it makes a file with the SHA-256 {sha256}, not {}", file.sha256));
@@ -125,7 +125,7 @@ fn fetched(
     }
 }
 
-fn made(old: &[u8], series: &[Patch]) -> io::Result<Vec<u8>> {
+fn apply_all(old: &[u8], series: &[Patch]) -> io::Result<Vec<u8>> {
     let mut new: Option<Vec<u8>> = None;
     for patch in series {
         new = Some(patch::apply(new.as_deref().unwrap_or(old), &patch.bytes, patch.size)?);

@@ -7,7 +7,7 @@ use percent_encoding::percent_decode_str;
 
 use crate::publish::layout::{Form, Layout, PageKeys, Shelf};
 use crate::publish::page_store::PageStore;
-use crate::publish::workers::each;
+use crate::publish::workers::run_parallel;
 use crate::publish::{PublishError, page, read};
 use crate::simple::{IndexedFile, Link, addresses, project_of};
 use crate::store::{ErrorKind, Object, StoreError};
@@ -96,9 +96,9 @@ impl Inventory {
         }
         let places: Vec<_> = places.into_iter().collect();
         let listed: BTreeSet<&RelPath> = objects.iter().map(|object| &object.key).collect();
-        let pages = each(&places, jobs, |(place, (title, uncached))| {
+        let pages = run_parallel(&places, jobs, |(place, (title, uncached))| {
             let (place, title, uncached) = (place.clone(), title.clone(), *uncached);
-            let (names, yanked) = named(store, &place)?;
+            let (names, yanked) = listed_keys(store, &place)?;
             for key in [&place.json, &place.html].into_iter().filter(|key| listed.contains(key)) {
                 store.page(key)?.ok_or_else(|| hidden(store, key))?;
             }
@@ -145,9 +145,9 @@ fn project_at<'k>(shelf: &Shelf, key: &'k RelPath) -> Option<&'k str> {
     }
 }
 
-/// Keys of named and of yanked packages, from data and HTML: an interrupted run may have written
+/// Keys of listed and of yanked packages, from data and HTML: an interrupted run may have written
 /// only one.
-pub(super) fn named(
+pub(super) fn listed_keys(
     store: &PageStore<'_>,
     place: &PageKeys,
 ) -> Result<(BTreeSet<RelPath>, BTreeSet<RelPath>), PublishError> {
@@ -195,7 +195,7 @@ fn elsewhere(
         });
         Ok::<Vec<_>, PublishError>(names.collect())
     };
-    Ok(each(&pages, jobs, names)?.into_iter().flatten().collect())
+    Ok(run_parallel(&pages, jobs, names)?.into_iter().flatten().collect())
 }
 
 fn items(layout: &Layout, objects: Vec<Object>, pages: &[Page]) -> BTreeMap<RelPath, Item> {

@@ -7,7 +7,7 @@ use fs_err::File;
 use serde::{Deserialize, Serialize};
 
 use super::inventory::Item;
-use crate::publish::workers::each;
+use crate::publish::workers::run_parallel;
 use crate::publish::{PublishError, headers, page, read};
 use crate::simple::requirements_of_sdist;
 use crate::store::{Body, Bucket, Object, StoreError};
@@ -53,7 +53,7 @@ impl<'a> Requirements<'a> {
         let new: Vec<&Item> =
             items.iter().copied().filter(|item| !self.read.contains_key(item.key())).collect();
         self.read_records(&new)?;
-        let results = each(&new, self.jobs, |item| {
+        let results = run_parallel(&new, self.jobs, |item| {
             let recorded = self.recorded(item);
             recorded.map_or_else(|| self.requirements(item), |recorded| Ok((Some(recorded), None)))
         })?;
@@ -79,7 +79,7 @@ impl<'a> Requirements<'a> {
             }
         }
         let changed: Vec<&RelPath> = self.changed.iter().collect();
-        each(&changed, self.jobs, |key| {
+        run_parallel(&changed, self.jobs, |key| {
             let Some(record) = self.records.get(*key).filter(|record| !record.is_empty()) else {
                 return Ok(self.bucket.delete(key)?);
             };
@@ -96,7 +96,7 @@ impl<'a> Requirements<'a> {
         let keys = keys.collect::<Result<BTreeSet<RelPath>, _>>()?;
         let new: Vec<RelPath> =
             keys.into_iter().filter(|key| !self.records.contains_key(key)).collect();
-        let pages = each(&new, self.jobs, |key| page::object_at(self.bucket, key))?;
+        let pages = run_parallel(&new, self.jobs, |key| page::object_at(self.bucket, key))?;
         for (key, page) in new.into_iter().zip(pages) {
             let record = page.and_then(|page| serde_json::from_slice(&page.bytes).ok());
             self.records.insert(key, record.unwrap_or_default());

@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 
 use super::wire::Operation;
 
-/// Holds at most one chunk.
+/// Body of an object. Has at most one piece in memory, as the client received it.
 pub(super) struct Stream<F> {
     runtime: Arc<Runtime>,
     operation: Arc<Operation>,

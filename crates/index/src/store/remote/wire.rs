@@ -18,7 +18,7 @@ use object_store::{ClientOptions, Result};
 use reqwest::Url;
 
 use super::observed::Observed;
-use crate::store::{Named, Options};
+use crate::store::{Options, UrlOrigin};
 use base::event::Listener;
 use fault::Fault;
 use home::Home;
@@ -51,14 +51,14 @@ pub(super) struct Connector {
 #[derive(Debug, Clone, Copy)]
 struct Rules {
     stall: Duration,
-    named: Named,
+    url_origin: UrlOrigin,
     /// Web servers send no secrets on, and their errors are pages for people.
     is_web: bool,
 }
 
 impl Connector {
     pub(super) fn new(options: &Options, is_web: bool) -> Self {
-        let rules = Rules { stall: options.stall, named: options.named, is_web };
+        let rules = Rules { stall: options.stall, url_origin: options.url_origin, is_web };
         Self { listener: options.listener.clone(), rules }
     }
 }
@@ -121,9 +121,9 @@ impl Wire {
         let is_list = parts.method == Method::GET && !is_object && is_listing(&parts);
         let page = is_list.then(|| parts.uri.to_string());
         let mut url = parts.uri.to_string().parse::<Url>().map_err(|_| Fault::Address)?;
-        match self.rules.named {
-            Named::ByUser => self.home.add(&url),
-            Named::ByPage => self.home.check(&url)?,
+        match self.rules.url_origin {
+            UrlOrigin::User => self.home.add(&url),
+            UrlOrigin::Page => self.home.check(&url)?,
         }
         let mut hops = 0;
         let answer = loop {

@@ -106,7 +106,7 @@ impl<'a> Closure<'a> {
     fn import(&self, number: usize, library: &'a str) -> Need<'a> {
         let files = self.imports.dlls.files();
         let file = &files[number];
-        let libraries = self.imports.dlls.named(library).iter().copied();
+        let libraries = self.imports.dlls.numbers_of(library).iter().copied();
         let is_import_library = matches!(file.content, DllContent::ImportLibrary(_));
         let (same_target, foreign): (Vec<usize>, Vec<usize>) = libraries
             .filter(|other| self.can_meet(file.owner, files[*other].owner))

@@ -15,7 +15,7 @@ const WAITING: usize = 32;
 /// `work` runs one job. The files that it sends are synced while other jobs go on. No job begins after
 /// a failure, also of a sync: the channel is closed then, and `work` has to ignore that, because the
 /// error of a job is returned instead of the one of a sync.
-pub fn written<J: Sync, D: Send, E: From<io::Error> + Send>(
+pub fn run_jobs_and_sync<J: Sync, D: Send, E: From<io::Error> + Send>(
     jobs: &[(u64, J)],
     threads: usize,
     work: impl Fn(&J, &SyncSender<StagedFile>) -> Result<D, E> + Sync,
@@ -23,34 +23,34 @@ pub fn written<J: Sync, D: Send, E: From<io::Error> + Send>(
     let stopped = AtomicBool::new(false);
     let (disk, files) = sync_channel::<StagedFile>(WAITING);
     let stop = &stopped;
-    let settle = move || {
-        let settled = files.iter().try_for_each(|file| file.settle());
+    let sync = move || {
+        let synced = files.iter().try_for_each(|file| file.sync());
         // No further job: the system reports a write error only once, and a later sync would succeed.
         // Before the channel closes, so that no job begins that sees it closed.
-        stop.fetch_or(settled.is_err(), Ordering::Relaxed);
-        settled
+        stop.fetch_or(synced.is_err(), Ordering::Relaxed);
+        synced
     };
     std::thread::scope(|scope| {
-        let settling = scope.spawn(settle);
-        let done = until(&stopped, jobs, threads, |job| work(job, &disk));
+        let syncing_thread = scope.spawn(sync);
+        let results = run_until_stopped(&stopped, jobs, threads, |job| work(job, &disk));
         drop(disk);
-        let settled = joined(settling);
-        let done = done?;
-        settled?;
-        Ok(done)
+        let synced = join(syncing_thread);
+        let results = results?;
+        synced?;
+        Ok(results)
     })
 }
 
-/// Runs jobs as [`written`] does, without files.
-pub fn done<J: Sync, D: Send, E: Send>(
+/// Runs jobs as [`run_jobs_and_sync`] does, without files.
+pub fn run_jobs<J: Sync, D: Send, E: Send>(
     jobs: &[(u64, J)],
     threads: usize,
     work: impl Fn(&J) -> Result<D, E> + Sync,
 ) -> Result<Vec<D>, E> {
-    until(&AtomicBool::new(false), jobs, threads, work)
+    run_until_stopped(&AtomicBool::new(false), jobs, threads, work)
 }
 
-fn until<J: Sync, D: Send, E: Send>(
+fn run_until_stopped<J: Sync, D: Send, E: Send>(
     stopped: &AtomicBool,
     jobs: &[(u64, J)],
     threads: usize,
@@ -62,25 +62,25 @@ fn until<J: Sync, D: Send, E: Send>(
     let next = AtomicUsize::new(0);
     let take = || order.get(next.fetch_add(1, Ordering::Relaxed)).copied();
     let thread = || -> Result<Vec<(usize, D)>, E> {
-        let mut done = Vec::new();
+        let mut results = Vec::new();
         while let Some(job) = take().filter(|_| !stopped.load(Ordering::Relaxed)) {
             let result = work(&jobs[job].1);
             stopped.fetch_or(result.is_err(), Ordering::Relaxed);
-            done.push((job, result?));
+            results.push((job, result?));
         }
-        Ok(done)
+        Ok(results)
     };
-    let done: Vec<_> = std::thread::scope(|scope| {
+    let results: Vec<_> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(thread)).collect();
-        workers.into_iter().map(joined).collect()
+        workers.into_iter().map(join).collect()
     });
-    let done: Result<Vec<_>, E> = done.into_iter().collect();
-    let mut done: Vec<(usize, D)> = done?.into_iter().flatten().collect();
-    done.sort_unstable_by_key(|(job, _)| *job);
-    Ok(done.into_iter().map(|(_, result)| result).collect())
+    let results: Result<Vec<_>, E> = results.into_iter().collect();
+    let mut results: Vec<(usize, D)> = results?.into_iter().flatten().collect();
+    results.sort_unstable_by_key(|(job, _)| *job);
+    Ok(results.into_iter().map(|(_, result)| result).collect())
 }
 
-fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
@@ -95,11 +95,11 @@ mod tests {
         let jobs = [(1, 'a'), (3, 'b'), (2, 'c'), (3, 'd')];
         for threads in [0, 1, 2, 9] {
             let begun = Mutex::new(Vec::new());
-            let done = written(&jobs, threads, |job, _| {
+            let results = run_jobs_and_sync(&jobs, threads, |job, _| {
                 begun.lock().unwrap().push(*job);
                 Ok::<_, io::Error>(job.to_ascii_uppercase())
             });
-            assert_eq!(done.unwrap(), ['A', 'B', 'C', 'D']);
+            assert_eq!(results.unwrap(), ['A', 'B', 'C', 'D']);
             let mut begun = begun.into_inner().unwrap();
             if threads < 2 {
                 assert_eq!(begun, ['b', 'd', 'c', 'a']);
@@ -113,18 +113,18 @@ mod tests {
     fn nothing_is_begun_after_a_failure() {
         let jobs = [(1, "later"), (2, "bad"), (3, "good")];
         let begun = Mutex::new(Vec::new());
-        let done = written(&jobs, 1, |job, _| {
+        let results = run_jobs_and_sync(&jobs, 1, |job, _| {
             begun.lock().unwrap().push(*job);
             if *job == "bad" { Err(io::Error::other(*job)) } else { Ok(()) }
         });
-        assert_eq!(done.unwrap_err().to_string(), "bad");
+        assert_eq!(results.unwrap_err().to_string(), "bad");
         assert_eq!(begun.into_inner().unwrap(), ["good", "bad"]);
     }
 
     #[test]
     fn a_failed_sync_is_returned_and_stops_the_jobs() {
         let begun = Mutex::new(0);
-        let done = written(&[(1, ()); 3], 1, |(), disk| {
+        let results = run_jobs_and_sync(&[(1, ()); 3], 1, |(), disk| {
             *begun.lock().unwrap() += 1;
             // `/dev/null` cannot be synced.
             let null = || fs_err::OpenOptions::new().write(true).open("/dev/null");
@@ -132,7 +132,7 @@ mod tests {
             while disk.send(StagedFile::new(null()?, "out/a.whl".into())).is_ok() {}
             Ok::<_, io::Error>(())
         });
-        let message = done.unwrap_err().to_string();
+        let message = results.unwrap_err().to_string();
         assert!(message.starts_with("failed to write to `out/a.whl`"), "{message}");
         assert_eq!(begun.into_inner().unwrap(), 1);
     }

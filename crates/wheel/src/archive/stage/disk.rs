@@ -38,7 +38,7 @@ pub(super) fn remove_file(path: &Path) -> io::Result<()> {
     step()?;
     match fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        done => done,
+        result => result,
     }
 }
 

@@ -60,7 +60,7 @@ impl StagedFile {
     }
 
     /// Syncs the written bytes to the disk.
-    pub fn settle(&self) -> io::Result<()> {
+    pub fn sync(&self) -> io::Result<()> {
         self.file.sync_data().map_err(|e| self.explain("write to", e))
     }
 

@@ -89,17 +89,17 @@ impl Journal {
 
     pub(crate) fn undo(place: Destination<'_>) -> Result<(), StageError> {
         let Some(journal) = Self::read(place)? else { return Ok(()) };
-        let mut done = Ok(());
+        let mut result = Ok(());
         for path in &journal.kept {
             let (old, present) = (place.old(path), place.final_path(path));
             if fs::symlink_metadata(&old).is_ok() {
-                done = done.and(disk::rename(&old, &present));
+                result = result.and(disk::rename(&old, &present));
             }
         }
         for path in journal.added.iter().filter(|path| !place.output(path).exists()) {
-            done = done.and(disk::remove_file(&place.final_path(path)));
+            result = result.and(disk::remove_file(&place.final_path(path)));
         }
-        done.map_err(StageError::context("undo an interrupted change", place.dest))?;
+        result.map_err(StageError::context("undo an interrupted change", place.dest))?;
         for path in journal.made.iter().rev() {
             let _ = disk::remove_dir(&place.final_path(path));
         }

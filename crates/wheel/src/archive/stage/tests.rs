@@ -136,10 +136,10 @@ fn change(dest: &Path, fault: Option<Fault>) -> (Result<(), StageError>, usize) 
         put(&stage, name, text);
     }
     inject(fault);
-    let done = stage.commit(&NEW.map(|(name, _)| path(name)), &[path("dist/family/b.whl")]);
+    let result = stage.commit(&NEW.map(|(name, _)| path(name)), &[path("dist/family/b.whl")]);
     let calls = calls();
     inject(None);
-    (done, calls)
+    (result, calls)
 }
 
 fn before() -> tempfile::TempDir {
@@ -154,14 +154,18 @@ fn before() -> tempfile::TempDir {
 fn a_change_happens_or_does_not_whichever_call_fails() {
     let old = texts(before().path());
     let whole = before();
-    let (done, calls) = change(whole.path(), None);
-    done.unwrap();
+    let (result, calls) = change(whole.path(), None);
+    result.unwrap();
     let new = texts(whole.path());
     assert!(calls > 20 && new != old, "{calls}");
     for at in 0..calls {
         let dir = before();
-        let (done, _) = change(dir.path(), Some(Fault::One(at)));
-        assert_eq!(texts(dir.path()), if done.is_ok() { &new[..] } else { &old[..] }, "call {at}");
+        let (result, _) = change(dir.path(), Some(Fault::One(at)));
+        assert_eq!(
+            texts(dir.path()),
+            if result.is_ok() { &new[..] } else { &old[..] },
+            "call {at}"
+        );
         drop(Stage::open(dir.path()).unwrap());
         assert!(!dir.path().join(PARTIAL).exists(), "call {at}");
     }
@@ -176,7 +180,7 @@ fn a_change_happens_or_does_not_wherever_the_process_is_killed() {
     let mut seen = [0, 0];
     for at in 0..calls {
         let dir = before();
-        let (done, _) = change(dir.path(), Some(Fault::Rest(at)));
+        let (result, _) = change(dir.path(), Some(Fault::Rest(at)));
         for again in 0..3 {
             inject(Some(Fault::Rest(again)));
             let _ = repair(dir.path());
@@ -185,7 +189,7 @@ fn a_change_happens_or_does_not_wherever_the_process_is_killed() {
         let repaired = repair(dir.path()).unwrap();
         let found = texts(dir.path());
         assert!(found == old || found == new, "call {at}: {found:?}");
-        assert!(done.is_err() || found == new, "call {at}: {repaired}");
+        assert!(result.is_err() || found == new, "call {at}: {repaired}");
         seen[usize::from(found == new)] += 1;
         change(dir.path(), None).0.unwrap();
         assert_eq!(texts(dir.path()), new, "call {at}");

@@ -67,8 +67,8 @@ impl End {
             None => (small, place),
         };
         faults.append(&mut end.faults);
-        end.settle(limit)?;
-        faults.extend(end.before());
+        end.move_before(limit)?;
+        faults.extend(end.prefix_fault());
         end.faults = faults;
         Ok(end)
     }
@@ -83,7 +83,7 @@ impl End {
     }
 
     /// Moves the directory to the records: a difference means bytes before the archive.
-    fn settle(&mut self, limit: u64) -> Result<(), DirectoryError> {
+    fn move_before(&mut self, limit: u64) -> Result<(), DirectoryError> {
         let start = limit
             .checked_sub(self.size)
             .ok_or(DirectoryError::Broken("its central directory is longer than the file"))?;
@@ -94,7 +94,7 @@ impl End {
         Ok(())
     }
 
-    fn before(&self) -> Option<Fault> {
+    fn prefix_fault(&self) -> Option<Fault> {
         let fault = Fault::new(FaultKind::Stray, "bytes before the archive");
         (self.prefix > 0).then(|| bytes(fault, self.prefix))
     }

@@ -42,7 +42,11 @@ impl Home {
     }
 
     /// Addresses of `host` that may be connected to.
-    fn allowed(&self, host: &str, mut addresses: Vec<IpAddr>) -> Result<Vec<IpAddr>, Fault> {
+    fn allowed_addresses(
+        &self,
+        host: &str,
+        mut addresses: Vec<IpAddr>,
+    ) -> Result<Vec<IpAddr>, Fault> {
         if self.contains(host) || addresses.is_empty() {
             return Ok(addresses);
         }
@@ -59,7 +63,8 @@ impl Resolve for Resolver {
         let (home, host) = (self.0.clone(), name.as_str().to_owned());
         Box::pin(async move {
             let addresses = tokio::net::lookup_host((&*host, 0)).await?;
-            let allowed = home.allowed(&host, addresses.map(|address| address.ip()).collect())?;
+            let allowed =
+                home.allowed_addresses(&host, addresses.map(|address| address.ip()).collect())?;
             Ok(Box::new(allowed.into_iter().map(|address| SocketAddr::new(address, 0))) as Addrs)
         })
     }
@@ -123,7 +128,8 @@ mod tests {
             assert_eq!(home.check(&url.parse().unwrap()).is_ok(), is_allowed, "{url}");
         }
         let (local, loopback) = (IpAddr::from([169, 254, 1, 1]), IpAddr::from([127, 0, 0, 1]));
-        let allowed = |host: &str, addresses: &[IpAddr]| home.allowed(host, addresses.to_vec());
+        let allowed =
+            |host: &str, addresses: &[IpAddr]| home.allowed_addresses(host, addresses.to_vec());
         assert_eq!(allowed("lab", &[local]), Ok(vec![local]));
         assert_eq!(allowed("name", &[local, loopback]), Ok(vec![loopback]));
         assert_eq!(allowed("name", &[local]), Err(Fault::LinkLocal("name".to_owned())));

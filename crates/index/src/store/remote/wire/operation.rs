@@ -55,7 +55,7 @@ impl Operation {
         let part_or_end = async {
             tokio::select! {
                 biased;
-                done = part => Some(done),
+                result = part => Some(result),
                 () = self.end() => None,
             }
         };

@@ -26,7 +26,7 @@ pub(super) fn walk(steps: &Steps, stream: &[u8], start: usize) -> Option<usize> 
     loop {
         for (number, walker) in walkers.iter_mut().enumerate() {
             match steps.leap(stream, walker.place) {
-                Some(place) if place.at < walker.until => walker.place = place,
+                Some(place) if place.at < walker.end => walker.place = place,
                 _ => match walk.pass(number, *walker) {
                     Turn::Walk(next) => *walker = next,
                     Turn::Done(end) => return end,
@@ -39,7 +39,7 @@ pub(super) fn walk(steps: &Steps, stream: &[u8], start: usize) -> Option<usize> 
 #[derive(Debug, Clone, Copy)]
 struct Walker {
     place: SymbolBoundary,
-    until: usize,
+    end: usize,
 }
 
 enum Turn {
@@ -73,7 +73,7 @@ impl Walk<'_> {
         let start = self.start + index * STRETCH;
         Walker {
             place: SymbolBoundary::new(start),
-            until: if index == 0 { self.end(0) } else { start + APPROACH },
+            end: if index == 0 { self.end(0) } else { start + APPROACH },
         }
     }
 
@@ -81,13 +81,13 @@ impl Walk<'_> {
         self.start + (index + 1) * STRETCH + APPROACH
     }
 
-    /// Leaps fail at rare codes, at the end of the block, and near `until`.
+    /// Leaps fail at rare codes, at the end of the block, and near `end`.
     #[cold]
     #[inline(never)]
     fn pass(&mut self, number: usize, mut walker: Walker) -> Turn {
         for _ in 0..LEAP {
             match self.steps.pass(self.stream, walker.place) {
-                Next::Symbol(place) if place.at < walker.until => walker.place = place,
+                Next::Symbol(place) if place.at < walker.end => walker.place = place,
                 Next::Symbol(place) => return self.arrive(number, place),
                 exit => return self.leave(number, exit),
             }
@@ -101,7 +101,7 @@ impl Walk<'_> {
             return self.leave(number, Next::Symbol(place));
         }
         self.stretches[index].entry = Some(place);
-        Turn::Walk(Walker { place, until: self.end(index) })
+        Turn::Walk(Walker { place, end: self.end(index) })
     }
 
     fn leave(&mut self, number: usize, exit: Next) -> Turn {
@@ -110,7 +110,7 @@ impl Walk<'_> {
             self.stretches.get(self.first).copied()
         {
             if entry != Some(self.right) {
-                return self.again(number);
+                return self.repeat(number);
             }
             match exit {
                 Next::Symbol(place) if place.at <= self.stream.len() * 8 => self.right = place,
@@ -122,10 +122,10 @@ impl Walk<'_> {
         Turn::Walk(self.take(number))
     }
 
-    fn again(&mut self, number: usize) -> Turn {
+    fn repeat(&mut self, number: usize) -> Turn {
         self.at_work[number] = self.first;
         self.stretches[self.first] = Stretch { entry: Some(self.right), exit: None };
-        Turn::Walk(Walker { place: self.right, until: self.end(self.first) })
+        Turn::Walk(Walker { place: self.right, end: self.end(self.first) })
     }
 }
 
@@ -133,7 +133,7 @@ impl Walk<'_> {
 mod tests {
     use super::*;
 
-    fn alone(steps: &Steps, stream: &[u8], start: usize) -> Option<usize> {
+    fn walk_by_one(steps: &Steps, stream: &[u8], start: usize) -> Option<usize> {
         let mut place = SymbolBoundary::new(start);
         while place.at <= stream.len() * 8 {
             match steps.pass(stream, place) {
@@ -201,7 +201,7 @@ mod tests {
                     let found = within(walk(steps, &stream, start));
                     assert_eq!(
                         found,
-                        within(alone(steps, &stream, start)),
+                        within(walk_by_one(steps, &stream, start)),
                         "{code:?} {distances:?} {size} {start}"
                     );
                     *(if found.is_some() { &mut ends } else { &mut none }) += 1;

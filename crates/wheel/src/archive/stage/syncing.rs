@@ -7,34 +7,34 @@ const BYTES_BETWEEN_SYNCS: usize = 16 << 20;
 
 /// Unbuffered output that requests a sync at intervals.
 #[derive(Debug)]
-pub struct SettlingFile {
+pub struct SyncingFile {
     file: StagedFile,
     disk: SyncSender<StagedFile>,
     since: usize,
 }
 
-impl SettlingFile {
+impl SyncingFile {
     /// Wraps an output; `disk` leads to the syncing thread.
     pub fn new(file: StagedFile, disk: &SyncSender<StagedFile>) -> Self {
         Self { file, disk: disk.clone(), since: 0 }
     }
 
     /// Requests a sync without waiting for it, unless many requests wait.
-    pub fn settle(&mut self) -> io::Result<()> {
+    pub fn request_sync(&mut self) -> io::Result<()> {
         self.since = 0;
         // A closed channel is harmless: the receiver ends early only after a failed sync, which
-        // [`super::written`] returns.
+        // [`super::run_jobs_and_sync`] returns.
         let _ = self.disk.send(self.file.twin()?);
         Ok(())
     }
 }
 
-impl Write for SettlingFile {
+impl Write for SyncingFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let count = self.file.write(bytes)?;
         self.since += count;
         if self.since >= BYTES_BETWEEN_SYNCS {
-            self.settle()?;
+            self.request_sync()?;
         }
         Ok(count)
     }
@@ -44,7 +44,7 @@ impl Write for SettlingFile {
     }
 }
 
-impl Seek for SettlingFile {
+impl Seek for SyncingFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.file.seek(to)
     }
@@ -63,12 +63,12 @@ mod tests {
         let stage = Stage::open(dir.path()).unwrap();
         let (disk, files) = sync_channel(2);
         let file = stage.create(&"a".parse().unwrap()).unwrap();
-        let mut file = SettlingFile::new(file, &disk);
+        let mut file = SyncingFile::new(file, &disk);
         for asked in [0, 1, 0, 1] {
             file.write_all(&vec![7; BYTES_BETWEEN_SYNCS / 2]).unwrap();
             assert_eq!(files.try_iter().count(), asked);
         }
-        file.settle().unwrap();
+        file.request_sync().unwrap();
         assert_eq!(files.try_iter().count(), 1);
     }
 }

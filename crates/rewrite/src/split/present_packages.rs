@@ -5,9 +5,9 @@ use base::version::Version;
 use wheel::package::{ReadError, WheelName, distribution_of, packages};
 
 #[derive(Debug, Default)]
-pub(super) struct Beside(BTreeMap<String, BTreeSet<String>>);
+pub(super) struct PresentPackages(BTreeMap<String, BTreeSet<String>>);
 
-impl Beside {
+impl PresentPackages {
     /// Fails if the directory has no packages.
     pub fn read(dir: &Path) -> Result<Self, ReadError> {
         let mut versions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();

@@ -6,7 +6,7 @@ use super::{Installed, Loads, Tree};
 
 /// Library that the loader does not find.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lost<'a> {
+pub struct UnfoundLibrary<'a> {
     /// File that needs the library.
     pub file: usize,
     /// Needed name.
@@ -19,9 +19,9 @@ pub struct Lost<'a> {
 
 /// Libraries found neither in own directories nor through all loaders. Libraries without a file of
 /// their name are of the system.
-pub fn lost<'a>(tree: &Tree<'a>) -> Vec<Lost<'a>> {
+pub fn unfound_libraries<'a>(tree: &Tree<'a>) -> Vec<UnfoundLibrary<'a>> {
     let (loads, loaded) = (Loads::new(tree), loaded(tree));
-    let mut lost = Vec::new();
+    let mut libraries = Vec::new();
     for (file, own) in tree.files().iter().enumerate() {
         for &name in tree.needed(file) {
             let library = tree.library(name);
@@ -37,11 +37,11 @@ pub fn lost<'a>(tree: &Tree<'a>) -> Vec<Lost<'a>> {
             let bearers: Vec<usize> = tree.bearers(name).into_iter().filter(fits).collect();
             if !bearers.is_empty() {
                 let is_loaded = !own.is_library || loaded.contains(&file);
-                lost.push(Lost { file, library, bearers, is_loaded });
+                libraries.push(UnfoundLibrary { file, library, bearers, is_loaded });
             }
         }
     }
-    lost
+    libraries
 }
 
 fn loaded(tree: &Tree<'_>) -> HashSet<usize> {
@@ -69,24 +69,24 @@ mod tests {
         (path, crate::elf::facts(bytes).unwrap().unwrap())
     }
 
-    fn all(files: &[File]) -> Vec<Lost<'_>> {
+    fn unfound(files: &[File]) -> Vec<UnfoundLibrary<'_>> {
         let linked = files.iter().map(|(path, facts)| (path, Linked::new(facts)));
         let entries: Vec<Entry<'_>> = linked
             .map(|(path, linked)| Entry { owner: 0, path, content: Content::Linked(linked) })
             .collect();
-        lost(&Tree::new(&entries))
+        unfound_libraries(&Tree::new(&entries))
     }
 
     fn names(files: &[File]) -> Vec<(usize, String)> {
-        all(files).into_iter().map(|lost| (lost.file, lost.library.to_owned())).collect()
+        unfound(files).into_iter().map(|it| (it.file, it.library.to_owned())).collect()
     }
 
     #[test]
     fn finds_library_by_rpath() {
         let beside = library("a/libb.so", "libb.so", "libc.so.6", "");
-        for (rpath, is_lost) in [("", true), ("$ORIGIN", false), ("$ORIGIN/../b", true)] {
+        for (rpath, is_unfound) in [("", true), ("$ORIGIN", false), ("$ORIGIN/../b", true)] {
             let user = library("a/user.so", "user.so", "libb.so", rpath);
-            let expected = if is_lost { vec![(0, "libb.so".to_owned())] } else { vec![] };
+            let expected = if is_unfound { vec![(0, "libb.so".to_owned())] } else { vec![] };
             assert_eq!(names(&[user, beside.clone()]), expected, "{rpath}");
         }
     }
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn marks_unloaded_files_uncertain() {
         let loaded = |files: &[File]| {
-            all(files).iter().map(|lost| (lost.file, lost.is_loaded)).collect::<Vec<_>>()
+            unfound(files).iter().map(|lost| (lost.file, lost.is_loaded)).collect::<Vec<_>>()
         };
         let end = library("a/libend.so", "libend.so", "libc.so.6", "");
         let plugin = library("a/lib/plugin.so", "plugin.so", "libend.so", "");
