@@ -94,7 +94,7 @@ assert len(names) == len(set(names)) and not any(n.endswith("/") for n in names)
 info = next(n for n in names if n.endswith(".dist-info/METADATA")).split("/")[0]
 inside = [n.startswith(info) for n in names]
 assert inside == sorted(inside) and names[-1] == info + "/RECORD", names
-assert page_texts(not one.flag_bits & 8 and not one.extra for one in new.infolist()), "no data descriptors, nothing extra"
+assert all(not one.flag_bits & 8 and not one.extra for one in new.infolist()), "no data descriptors, nothing extra"
 rows = list(csv.reader(io.StringIO(new.read(info + "/RECORD").decode())))
 assert rows[-1] == [info + "/RECORD", "", ""] and sorted(r[0] for r in rows) == sorted(names), rows
 for name, digest, size in rows[:-1]:
