@@ -142,10 +142,10 @@ def search(browser, uri, plan):
     row = [member["path"], title, "relink", size, member["rule"], member["rpath"]]
     if row not in rows:
         return f"{row} is not among {rows}"
-    if not browser.run("return drawn.tiles.a_few((t) => t.element.classList.contains('hit'))"):
+    if not browser.run("return drawn.tiles.some((t) => t.element.classList.contains('hit'))"):
         return "the map highlights nothing"
     browser.click(".found tbody .link")
-    if not browser.wait("panel.textContent.includes(args[0]) && drawn.tiles.a_few((t) => t.element.classList.contains('current'))", member["path"]):
+    if not browser.wait("panel.textContent.includes(args[0]) && drawn.tiles.some((t) => t.element.classList.contains('current'))", member["path"]):
         return "the map does not show the result of the search"
     return None
 
