@@ -139,8 +139,8 @@ fn string_len(text: &str) -> usize {
     end.map_or(text.len(), |(offset, _)| offset + 1)
 }
 
-/// Words that Python allows as no name (`keyword.kwlist` of Python 3.14).
-const KEYWORDS: [&str; 35] = [
+/// Reserved words of Python (its language reference, section 2.3.1).
+pub const KEYWORDS: [&str; 35] = [
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue",
     "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import",
     "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while",

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::Finding;
+use base::python_literal::KEYWORDS;
 use base::source::Code;
 use wheel::archive::entry_points::is_dotted;
 use wheel::package::Metadata;
@@ -46,13 +47,6 @@ pub(super) const FIELDS: [(&str, (u32, u32)); 32] = [
 ];
 const CONTENT_TYPES: [&str; 3] = ["text/plain", "text/x-rst", "text/markdown"];
 const NEVER_DYNAMIC: [&str; 3] = ["name", "version", "metadata-version"];
-/// Reserved words of Python (its language reference, section 2.3.1).
-const KEYWORDS: [&str; 35] = [
-    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue",
-    "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import",
-    "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while",
-    "with", "yield",
-];
 /// References of SPDX that no index server takes, as it has no text for them.
 const REFERENCES: [&str; 4] = ["DocumentRef-", "AdditionRef-", "NOASSERTION", "NONE"];
 

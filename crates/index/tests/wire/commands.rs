@@ -25,8 +25,8 @@ use crate::server::{FILE, OLD, SIDECAR, WHEEL, another, wheel};
 /// Time limits of the test: a thirtieth of the program's (`Options::default`).
 pub const PATIENCE: Duration = Duration::from_secs(2);
 const STALL: Duration = Duration::from_secs(1);
-/// Most further tries of a case that a busy machine ended: beside the other steps of CI, the machine
-/// can be busy for longer than [`STALL`] more than once.
+/// Limit of tries, alone, of a case that a busy machine ended: during the other steps of CI, the
+/// machine can be busy for longer than [`STALL`] more than once.
 const REPEATS: usize = 3;
 /// Number of parallel commands; more than cores, because most of them only wait.
 const AT_ONCE: usize = 48;

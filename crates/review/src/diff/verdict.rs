@@ -6,7 +6,7 @@ pub(super) const NOTHING: &str = "no difference\n";
 /// Shown losses of each kind, because a verdict is for the first lines of a review.
 const SHOWN_LOSSES: usize = 8;
 
-/// Lines of the verdict: unallowed losses, or that there are none, then allowed ones.
+/// Lines of the verdict: first the unallowed losses, or one line for no loss, then the allowed losses.
 pub(super) fn lines(diff: &Diff) -> Vec<String> {
     let (allowed, unallowed): (Vec<&Loss>, Vec<&Loss>) =
         diff.losses.iter().partition(|loss| loss.allowed.is_some());
@@ -34,7 +34,7 @@ impl Diff {
         self.losses.iter().filter(|loss| loss.allowed.is_none())
     }
 
-    /// First line of the verdict: the most serious unallowed loss, or that there is none.
+    /// First line of the verdict: the most serious unallowed loss, or the line for no loss.
     pub fn verdict(&self) -> String {
         if self.is_empty() {
             return NOTHING.trim_end().to_owned();
