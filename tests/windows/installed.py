@@ -44,6 +44,20 @@ more = started.communicate(timeout=60)[0]
 text = (said + more).decode().split()
 print(hex(started.returncode), *text[1:])
 """
+# A reader of RECORD, as a virus scanner is, until a second after the new RECORD was written: Windows refuses to replace
+# the file until then.
+READER = """
+import os, subprocess, sys, time
+record, workspace, *command = sys.argv[1:]
+with open(record):
+    started = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    while started.poll() is None and not os.path.exists(os.path.join(workspace, "RECORD.new")):
+        time.sleep(0.01)
+    time.sleep(1)
+    ended = started.poll()
+text = started.communicate(timeout=300)[0].decode()
+print(ended, started.returncode, text)
+"""
 LOADED_BEFORE = """
 import ctypes, warnings, rocm_sdk
 ctypes.WinDLL("amdhip64_7.dll")
@@ -89,6 +103,7 @@ def check(bench, report):
     result = installation.pip("install", "--no-cache-dir", "--no-index", *installation.find, WANTED)
     if not report.check("pip installs the packages", result.status and f"{result.out} {result.err}"):
         return
+    _record_in_use(installation, report)
     _self_test(installation, report)
     _scripts(installation, report)
     _doctor(installation, report)
@@ -100,11 +115,23 @@ def check(bench, report):
     report.check("pip uninstalls the packages with the devel tree", failure or ", ".join(remaining))
 
 
+def _record_in_use(installation, report):
+    record = next(installation.site.glob("rocm_sdk_devel-*/RECORD"))
+    command = windows_path(installation.place / "Scripts" / "rocm-sdk.exe"), "init"
+    workspace = installation.site / "_rocm_sdk_devel.partial"
+    result = installation.run("-c", READER, windows_path(record), windows_path(workspace), *command)
+    good = result.out.startswith("None 0 ")
+    report.check("`rocm-sdk init` waits for a reader of RECORD", None if good else f"{result.out} {result.err}")
+    report.check("RECORD has the marker of the tree", None if "_rocm_sdk_devel/.rocm-sdk.json," in record.read_text() else "no row")
+
+
 def _self_test(installation, report):
     result = installation.script("rocm-sdk", "test")
     counts = result.out.strip().rpartition("\n")[2]
     good = result.status == 0 and ", 0 failed, " in counts and int(counts.split()[0]) > 40
-    report.check("`rocm-sdk test` finds nothing wrong", None if good else f"{result.out} {result.err}")
+    failures = [line for line in result.out.splitlines() if not line.startswith(("ok ", "skip "))]
+    problem = "\n".join([f"exit status {result.status}", *failures, result.err])
+    report.check("`rocm-sdk test` finds nothing wrong", None if good else problem)
     report.note(counts)
     links = [path for path in (installation.site / "_rocm_sdk_devel").rglob("*") if path.is_symlink()]
     report.check("no link is in the devel tree", ", ".join(map(str, links)))

@@ -18,6 +18,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from ._log import Progress, log, warn
 from ._packages import COMMAND, DIST, Installed, describe, require, version_of
 from ._place import HARD_LINK, is_same_file, place
 from ._record import NO_ROW, row_of_file
+from ._sharing import repeated
 from ._shipped import lost, shipped
 
 _READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -221,7 +223,7 @@ class Devel(DevelTree):
         ways: Counter[str] = Counter()
         for name, source in separated.items():
             ways[place(str(self.site / source), fresh)] += 1
-            os.replace(fresh, self.site / name)
+            repeated(partial(os.replace, fresh, self.site / name))
         copies = ways.total() - ways[HARD_LINK]
         if copies:
             warn(

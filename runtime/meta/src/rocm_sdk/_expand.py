@@ -22,6 +22,7 @@ from ._packages import Installed, every_installed, is_overlay
 from ._paths import below
 from ._place import is_same_file, link_symbolically, place_all, summary
 from ._record import NO_ROW, Row, row_of_bytes, row_of_file
+from ._sharing import repeated
 from ._shipped import PLACEHOLDER, shipped
 from ._tree import Tree
 
@@ -71,7 +72,7 @@ def expand(devel: DevelTree, show: Callable[[int], None]) -> tuple[dict[str, Any
     }
     devel.rewrite(add={**rows, **devel.marker_row(state)})
     if not devel.ships_files:
-        os.rename(below(into, devel.name), devel.tree)
+        repeated(lambda: os.rename(below(into, devel.name), devel.tree))
     make_outer_links(devel, plan.outer)
     if plan.pending and not devel.quiet:
         packages = sorted({source.partition("/")[0] for source in plan.pending.values()})

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ._errors import RocmSdkError
 from ._log import warn
+from ._sharing import repeated
 from ._versions import metadata_directory, normalised
 
 Row = tuple[str, str]
@@ -110,7 +111,7 @@ class Record:
             self._replace(fresh, scratch)
 
     def _text(self) -> str:
-        with open(self.path, encoding="utf-8", newline="") as file:
+        with repeated(lambda: open(self.path, encoding="utf-8", newline="")) as file:
             return file.read()
 
     def _replace(self, text: str, scratch: Path) -> None:
@@ -120,7 +121,7 @@ class Record:
             with open(fresh, "w", encoding="utf-8", newline="") as file:
                 file.write(text)
             os.chmod(fresh, self.path.stat().st_mode & 0o777)
-            os.replace(fresh, self.path)
+            repeated(lambda: os.replace(fresh, self.path))
         except BaseException:
             fresh.unlink(missing_ok=True)
             raise
