@@ -170,6 +170,9 @@ fn each_function_is_in_the_dll_or_where_it_forwards_to() {
     assert_eq!(faults(&user, &[&library, &without]), ["far to other.dll: real"]);
     let (user, library) = built(dir, "one\nsix @7 NONAME\nfar=other.real\n");
     assert_eq!(faults(&user, &[&library, &other]), [""; 0], "an ordinal is its number alone");
+    // A library's name with a dot gets no ending.
+    let (user, library) = built(dir, "one\ntwo @7 NONAME\nfar=\"other.drv\".real\n");
+    assert_eq!(faults(&user, &[&library, &other]), ["far to other.drv: real"]);
     let (user, library) = built(dir, "one @100\ntwo @8 NONAME\nsix @101\n");
     assert_eq!(faults(&user, &[&library, &other]), ["undefined far #7"]);
 }

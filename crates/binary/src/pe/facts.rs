@@ -129,6 +129,12 @@ pub(super) fn tables<R: ReadAt + ?Sized>(image: &Image<'_, R>) -> Result<Vec<PeT
     Ok(tables)
 }
 
+/// Returns the name of the DLL that the loader looks for: a name without a dot gets an ending
+/// (`LdrLoadDll`; Wine's `build_import_name`).
+pub(super) fn dll_name(name: &str) -> String {
+    if name.contains('.') { name.to_owned() } else { format!("{name}.dll") }
+}
+
 /// Reads a table up to an entry without a name. `read` returns the address of the name, the address of
 /// the lookup table, and the base to subtract from addresses in that table; or, as an error, the
 /// invalid value of the name's field. `field` is the offset of this field in an entry, for errors.
@@ -156,7 +162,7 @@ fn table<T: Pod, R: ReadAt + ?Sized>(
         if name == 0 {
             return Ok(tables);
         }
-        let library = image.name(name, what, offset + field)?;
+        let library = dll_name(&image.name(name, what, offset + field)?);
         tables.push(PeTable { library, delayed: false, thunks, base, from: offset });
         offset += len;
     }

@@ -8,7 +8,7 @@ use object::endian::LittleEndian as LE;
 use object::pe;
 
 use super::error::PeError;
-use super::facts::{PeTable, tables};
+use super::facts::{PeTable, dll_name, tables};
 use super::image::Image;
 use crate::ReadAt;
 
@@ -233,7 +233,7 @@ fn forwarder(text: &str) -> Option<Forwarder> {
         Some(Ok(number)) => PeSymbol::Ordinal(number),
         _ => PeSymbol::Name(symbol.to_owned()),
     };
-    Some(Forwarder { library: format!("{library}.dll"), symbol })
+    Some(Forwarder { library: dll_name(library), symbol })
 }
 
 fn read_array<R: ReadAt + ?Sized>(
