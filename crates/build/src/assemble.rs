@@ -262,8 +262,8 @@ impl<'a> Shard<'a> {
 
     /// Refuses packages without a record, such as retagged wheels: the union would lack them in silence.
     fn check_listed(&self) -> Result<(), AssembleError> {
-        let stated = self.recorded.packages().map(|(path, _)| path);
-        let listed: BTreeSet<RelPath> = stated.chain(self.recorded.sums.keys().cloned()).collect();
+        // All packages in SHA256SUMS are among them (`check_stated`).
+        let stated: BTreeSet<RelPath> = self.recorded.packages().map(|(path, _)| path).collect();
         // Names of temporary directories begin with a dot.
         for entry in directory::walk_where(&self.dist, |entry| !entry.is_hidden()) {
             let entry = entry?;
@@ -271,7 +271,7 @@ impl<'a> Shard<'a> {
                 continue;
             }
             let path = format!("{DIST}/{}", entry.below().display()).parse();
-            if path.is_ok_and(|path| listed.contains(&path)) {
+            if path.is_ok_and(|path| stated.contains(&path)) {
                 continue;
             }
             return Err(AssembleError::Unlisted { path: entry.path().to_owned() });
