@@ -147,8 +147,9 @@ pub const KEYWORDS: [&str; 35] = [
     "with", "yield",
 ];
 
-/// Makes a Python name that is different for each text: `-` becomes `_`. Other special characters, and the
-/// first character of a keyword, become hexadecimal between `_`.
+/// Makes a Python name of a program's name: `-` becomes `_`. Other special characters, and the first
+/// character of a keyword, become hexadecimal between `_`. Programs of usual names get different ones;
+/// `a_b` and `a-5f-b` would not, nor `9` and `-9`.
 pub fn identifier(text: &str) -> String {
     let mut out = String::new();
     let is_keyword = KEYWORDS.contains(&text);
