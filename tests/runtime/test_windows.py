@@ -27,6 +27,14 @@ print(json.dumps([[one.description(), one.is_newer] for one in found]))
 print(json.dumps([[one.code, one.message, one.remedy] for one in rivals.check(found)]))
 """
 
+DENIED = """
+import errno, os, sys
+from rocm_sdk import _devel
+from rocm_sdk._packages import require
+for sys.platform in ("linux", "win32"):
+    print(_devel._explain(PermissionError(errno.EACCES, os.strerror(errno.EACCES)), require("core")))
+"""
+
 
 def dll(version: tuple[int, int, int, int]) -> bytes:
     """Return a file that contains VS_FIXEDFILEINFO."""
@@ -51,6 +59,14 @@ class Paths(unittest.TestCase):
                 "\\\\?\\C:\\a\\b\\c.h",
             ],
         )
+
+
+class Devel(unittest.TestCase):
+    def test_a_file_in_use_is_an_error_like_one_without_permission(self) -> None:
+        result = support.Layout(self, support.core()).run("-c", DENIED)
+        linux, windows = result.stdout.splitlines()
+        self.assertTrue(linux.endswith("as a user with write access"), linux)
+        self.assertTrue(windows.endswith("and first end the programs that use these files"), windows)
 
 
 class Rivals(unittest.TestCase):

@@ -15,6 +15,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -80,6 +81,8 @@ def _explain(error: OSError, installed: Installed) -> str:
     message = f"cannot expand {installed.package.distribution} in {installed.site}: {error}"
     if error.errno in _READ_ONLY:
         message += f"; run `{COMMAND} init` once as a user with write access"
+        if sys.platform == "win32":  # the same error
+            message += ", and first end the programs that use these files"
     elif error.errno in _FULL:
         message += f"; the written files are removed: free space and repeat `{COMMAND} init`"
     return message
