@@ -424,6 +424,34 @@ fn a_yanked_version_is_not_the_newest_that_stays() {
 }
 
 #[test]
+fn packages_with_addresses_on_a_server_are_listed() {
+    for address in ["/whl/b-part/", "https://example.invalid/whl/b-part/", "//example.invalid/"] {
+        let dir = TempDir::new().unwrap();
+        let (dist, root) = (dir.path().join("dist"), dir.path().join("store"));
+        for version in ["1.0", "2.0"] {
+            wheel(&dist, "b-part", version, &[]);
+        }
+        days_ago(&dist, &root, Form::Projects, 400);
+        // Pages of another program.
+        for page in ["index.html", "index.json"].map(|name| root.join("b-part").join(name)) {
+            let text = fs::read_to_string(&page).unwrap();
+            let text = text.replace("\"b_part-", &format!("\"{address}b_part-"));
+            fs::write(&page, text.replace(&format!("\"filename\":\"{address}"), "\"filename\":\""))
+                .unwrap();
+        }
+        let (summary, steps) = pruned(&root, &monthly(Form::Projects));
+        let old = "b_part-1.0-py3-none-any.whl";
+        assert_eq!(summary.removed, 1, "{address}: {steps:?}");
+        assert!(removed(&steps).contains(old), "{address}");
+        assert!(root.join("b-part/b_part-2.0-py3-none-any.whl").exists(), "{address}");
+        for page in ["index.html", "index.json"].map(|name| root.join("b-part").join(name)) {
+            let text = fs::read_to_string(&page).unwrap();
+            assert!(!text.contains("b_part-1.0") && text.contains("b_part-2.0"), "{text}");
+        }
+    }
+}
+
+#[test]
 fn more_than_half_of_the_packages_go_only_with_yes() {
     let dir = TempDir::new().unwrap();
     let (dist, root) = (dir.path().join("dist"), dir.path().join("store"));

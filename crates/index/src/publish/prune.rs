@@ -274,7 +274,7 @@ impl OffPages<'_> {
 
     fn without_removed(&self, place: &PageKeys, mut files: Files) -> Files {
         let goes = |url: &str| {
-            inventory::key_of(&place.html, url).is_some_and(|key| self.going.contains(&key))
+            inventory::listed_key(&place.html, url).is_some_and(|key| self.going.contains(&key))
         };
         files.files.retain(|entry| !goes(&entry.url));
         files

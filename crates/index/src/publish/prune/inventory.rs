@@ -154,11 +154,23 @@ pub(super) fn listed_keys(
     let files = read::files(store, place, "")?.0;
     let entries: Vec<IndexedFile> = files.into_iter().flat_map(|files| files.files).collect();
     let yanked = entries.iter().filter(|entry| entry.yanked.reason().is_some());
-    let yanked = yanked.filter_map(|entry| key_of(&place.html, &entry.url)).collect();
+    let yanked = yanked.filter_map(|entry| listed_key(&place.html, &entry.url)).collect();
     let html = store.page(&place.html)?;
     let shown = html.map(|page| addresses(&page.bytes)).unwrap_or_default();
     let urls = entries.into_iter().map(|IndexedFile { url, .. }| url).chain(shown);
-    Ok((urls.filter_map(|url| key_of(&place.html, &url)).collect(), yanked))
+    Ok((urls.filter_map(|url| listed_key(&place.html, &url)).collect(), yanked))
+}
+
+/// Key of a listed package. An address on a server does not tell the place in the store, which is then
+/// beside the page: better listed by mistake than of no page.
+pub(super) fn listed_key(page: &RelPath, url: &str) -> Option<RelPath> {
+    key_of(page, url).or_else(|| page.with_file_name(&file_name(url)?).ok())
+}
+
+/// Decoded name of the file at an address.
+fn file_name(address: &str) -> Option<String> {
+    let path = address.split(['?', '#']).next()?;
+    Some(percent_decode_str(path.rsplit('/').next()?).decode_utf8().ok()?.into_owned())
 }
 
 pub(crate) fn key_of(page: &RelPath, url: &str) -> Option<RelPath> {
@@ -188,12 +200,8 @@ fn elsewhere(
     let names = |key: &&RelPath| {
         let page = page::object_at(store.bucket, key)?.ok_or_else(|| hidden(store, key))?;
         let addresses = addresses(&page.bytes);
-        let names = addresses.iter().filter_map(|address| {
-            let path = address.split(['?', '#']).next()?;
-            let name = percent_decode_str(path.rsplit('/').next()?).decode_utf8().ok()?;
-            Some((name.into_owned(), (*key).clone()))
-        });
-        Ok::<Vec<_>, PublishError>(names.collect())
+        let names = addresses.iter().filter_map(|address| file_name(address));
+        Ok::<Vec<_>, PublishError>(names.map(|name| (name, (*key).clone())).collect())
     };
     Ok(run_parallel(&pages, jobs, names)?.into_iter().flatten().collect())
 }
@@ -234,6 +242,16 @@ fn items(layout: &Layout, objects: Vec<Object>, pages: &[Page]) -> BTreeMap<RelP
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn addresses_on_servers_are_files_beside_the_page() {
+        let key = |url| listed_key(&"a/b/index.html".parse().unwrap(), url).map(|k| k.to_string());
+        for url in ["https://h/c/x-1%2By.whl#sha256=00", "/c/x-1+y.whl?z=/", "//h/x-1+y.whl"] {
+            assert_eq!(key(url).as_deref(), Some("a/b/x-1+y.whl"), "{url}");
+        }
+        assert_eq!(key("../c/x.whl").as_deref(), Some("a/c/x.whl"));
+        assert_eq!(key("https://h/c/"), None);
+    }
 
     #[test]
     fn relative_urls_are_keys() {
