@@ -423,6 +423,58 @@ fn a_yanked_version_is_not_the_newest_that_stays() {
     );
 }
 
+/// Packages whose names remain, of a store where `a-selector` requires a `b-part` older than 2.
+fn parts_that_remain(change: impl Fn(&Path, &Path)) -> BTreeSet<String> {
+    let dir = TempDir::new().unwrap();
+    let (dist, root) = (dir.path().join("dist"), dir.path().join("store"));
+    for version in ["1.0", "1.1", "2.0"] {
+        wheel(&dist, "b-part", version, &[]);
+    }
+    wheel(&dist, "a-selector", "5.0", &["b-part<2"]);
+    change(&dist, &root);
+    days_ago(&dist, &root, Form::Projects, 400);
+    change(&dist, &root);
+    pruned(&root, &monthly(Form::Projects));
+    let names = names(&root.join("b-part")).into_iter();
+    names.filter(|name| Path::new(name).extension() == Some("whl".as_ref())).collect()
+}
+
+#[test]
+fn a_version_that_no_installer_takes_meets_no_requirement() {
+    let usable = ["b_part-1.1-py3-none-any.whl", "b_part-2.0-py3-none-any.whl"];
+    let whole = parts_that_remain(|_, _| {});
+    assert_eq!(whole, usable.map(str::to_owned).into());
+    let yanked = parts_that_remain(|dist, _| {
+        fs::write(dist.join("b_part-1.1-py3-none-any.whl.yanked"), "broken").unwrap();
+    });
+    let usable = ["b_part-1.0-py3-none-any.whl", "b_part-2.0-py3-none-any.whl"];
+    assert_eq!(yanked, usable.map(str::to_owned).into());
+    // Uploaded by a run that has not written its pages.
+    let unlisted = parts_that_remain(|_, root| {
+        let package = root.join("b-part/b_part-1.1-py3-none-any.whl");
+        if package.exists() {
+            unlist(&root.join("b-part"), "b_part-1.1");
+            fs::File::options()
+                .write(true)
+                .open(package)
+                .unwrap()
+                .set_modified(SystemTime::now())
+                .unwrap();
+        }
+    });
+    assert!(unlisted.is_superset(&usable.map(str::to_owned).into()), "{unlisted:?}");
+}
+
+/// Removes the lines and entries of a package from the pages of a project.
+fn unlist(place: &Path, package: &str) {
+    let html = fs::read_to_string(place.join("index.html")).unwrap();
+    let lines = html.lines().filter(|line| !line.contains(package));
+    fs::write(place.join("index.html"), lines.collect::<Vec<_>>().join("\n")).unwrap();
+    let mut page = json(&place.join("index.json")).unwrap();
+    page["files"].as_array_mut().unwrap().retain(|file| !file.to_string().contains(package));
+    fs::write(place.join("index.json"), page.to_string()).unwrap();
+}
+
 #[test]
 fn packages_with_addresses_on_a_server_are_listed() {
     for address in ["/whl/b-part/", "https://example.invalid/whl/b-part/", "//example.invalid/"] {

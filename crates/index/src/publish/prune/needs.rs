@@ -106,26 +106,34 @@ impl<'a, 'r> Needs<'a, 'r> {
         Ok(true)
     }
 
+    /// The newest version that an installer takes.
     fn newest_that_fits(&self, requirement: &Requirement) -> Vec<&'a Item> {
-        let named = |(_, items): (_, &Vec<&'a Item>)| {
-            let items: Vec<&Item> = items.iter().copied().filter(|item| item.is_named).collect();
+        let is_pinned = requirement.versions.as_ref().is_some_and(is_pinned);
+        let usable = |(_, items): (_, &Vec<&'a Item>)| {
+            let is_usable = |item: &&Item| item.is_named && (is_pinned || !item.is_yanked);
+            let items: Vec<&Item> = items.iter().copied().filter(is_usable).collect();
             (!items.is_empty()).then_some(items)
         };
-        self.fitting(requirement).rev().find_map(named).unwrap_or_default()
+        self.fitting(requirement).rev().find_map(usable).unwrap_or_default()
     }
 
-    /// A pinned version, otherwise the newest match, unless a match stays already.
+    /// A pinned version, otherwise the newest match, unless a match stays already. Installers see only
+    /// packages on pages, and take yanked ones only for pins (PEP 592); others are a last resort.
     fn meet(&self, requirement: &Requirement) -> Vec<&'a Item> {
         let Some(versions) = &requirement.versions else { return Vec::new() };
-        let fit = || self.fitting(requirement);
+        let fit = || self.fitting(requirement).map(|(_, items)| items);
         if is_pinned(versions) {
-            return fit().flat_map(|(_, items)| items).copied().collect();
+            return fit().flatten().copied().collect();
         }
-        let stays = |item: &&Item| self.staying.contains(item.key());
-        if fit().flat_map(|(_, items)| items).any(stays) {
-            return Vec::new();
-        }
-        fit().next_back().map(|(_, items)| items.clone()).unwrap_or_default()
+        let is_usable = |item: &Item| item.is_named && !item.is_yanked;
+        let any_fits = |is_match: &dyn Fn(&Item) -> bool| {
+            let stays = |item: &&Item| is_match(item) && self.staying.contains(item.key());
+            if fit().flatten().copied().any(|item| stays(&item)) {
+                return Some(Vec::new());
+            }
+            fit().rev().find(|items| items.iter().any(|item| is_match(item))).cloned()
+        };
+        any_fits(&is_usable).or_else(|| any_fits(&|_| true)).unwrap_or_default()
     }
 
     /// Oldest first.
