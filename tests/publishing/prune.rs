@@ -504,6 +504,27 @@ fn packages_with_addresses_on_a_server_are_listed() {
 }
 
 #[test]
+fn a_list_of_variants_requires_nothing() {
+    let dir = TempDir::new().unwrap();
+    let (dist, root) = (dir.path().join("dist"), dir.path().join("store"));
+    for version in ["1.0", "2.0"] {
+        wheel(&dist, "b-part", version, &[]);
+    }
+    days_ago(&dist, &root, Form::Projects, 400);
+    let (name, place) = ("b_part-2.0-variants.json", root.join("b-part"));
+    fs::write(place.join(name), "{}").unwrap();
+    let mut page = json(&place.join("index.json")).unwrap();
+    let files = page["files"].as_array_mut().unwrap();
+    let mut file = files[0].clone();
+    (file["filename"], file["url"]) = (name.into(), name.into());
+    files.push(file);
+    fs::write(place.join("index.json"), page.to_string()).unwrap();
+    let (summary, steps) = pruned(&root, &monthly(Form::Projects));
+    assert_eq!(summary.removed, 1, "{steps:?}");
+    assert!(place.join(name).exists() && place.join("b_part-2.0-py3-none-any.whl").exists());
+}
+
+#[test]
 fn more_than_half_of_the_packages_go_only_with_yes() {
     let dir = TempDir::new().unwrap();
     let (dist, root) = (dir.path().join("dist"), dir.path().join("store"));

@@ -13,6 +13,7 @@ use crate::simple::requirements_of_sdist;
 use crate::store::{Body, Bucket, Object, StoreError};
 use base::cleanup;
 use base::names::{PathError, RelPath, Requirement};
+use wheel::archive::variants;
 use wheel::package::Metadata;
 
 const RECORD: &str = "rockpack-requirements.json";
@@ -115,6 +116,10 @@ impl<'a> Requirements<'a> {
         &self,
         item: &Item,
     ) -> Result<(Option<Vec<Requirement>>, Option<Entry>), PublishError> {
+        // A list of variants requires nothing (PEP 825).
+        if variants::of_file_name(item.key().file_name()).is_some() {
+            return Ok((Some(Vec::new()), None));
+        }
         let Some(source) = source(item) else {
             // No METADATA and no page: publication is in progress.
             return Ok(((!item.is_named).then(Vec::new), None));
