@@ -58,6 +58,23 @@ with open(record):
 text = started.communicate(timeout=300)[0].decode()
 print(ended, started.returncode, text)
 """
+# Another process that expands the tree.
+HOLDER = """
+import pathlib, subprocess, sys
+from rocm_sdk._lock import exclusive, is_held
+module, *command = sys.argv[1:]
+text = b""
+with exclusive(pathlib.Path(module)):
+    held = is_held(pathlib.Path(module))
+    started = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    for line in started.stdout:
+        text += line
+        if b"waiting for another process" in line:
+            break
+    ended = started.poll()
+text += started.communicate(timeout=300)[0]
+print(held, is_held(pathlib.Path(module)), ended, started.returncode, text.decode())
+"""
 LOADED_BEFORE = """
 import ctypes, warnings, rocm_sdk
 ctypes.WinDLL("amdhip64_7.dll")
@@ -104,6 +121,7 @@ def check(bench, report):
     if not report.check("pip installs the packages", result.status and f"{result.out} {result.err}"):
         return
     _record_in_use(installation, report)
+    _lock_in_use(installation, report)
     _self_test(installation, report)
     _scripts(installation, report)
     _doctor(installation, report)
@@ -123,6 +141,17 @@ def _record_in_use(installation, report):
     good = result.out.startswith("None 0 ")
     report.check("`rocm-sdk init` waits for a reader of RECORD", None if good else f"{result.out} {result.err}")
     report.check("RECORD has the marker of the tree", None if "_rocm_sdk_devel/.rocm-sdk.json," in record.read_text() else "no row")
+
+
+def _lock_in_use(installation, report):
+    shutil.rmtree(installation.site / "_rocm_sdk_devel")
+    command = windows_path(installation.place / "Scripts" / "rocm-sdk.exe"), "init"
+    module = windows_path(installation.site / "rocm_sdk_devel")
+    result = installation.run("-c", HOLDER, module, *command, ROCM_SDK_VERBOSE="1")
+    good = result.out.startswith("True False None 0 ") and "waiting for another process" in result.out
+    report.check("`rocm-sdk init` waits for another one", None if good else f"{result.out} {result.err}")
+    files = [path.name for path in (installation.site / "rocm_sdk_devel").iterdir() if "lock" in path.name]
+    report.check("a lock leaves no file", ", ".join(files))
 
 
 def _self_test(installation, report):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ._log import log
+from ._log import log, warn
 
 _POLL_SECONDS = 0.2
 
@@ -28,25 +28,57 @@ def exclusive(directory: Path) -> Iterator[None]:
 
 
 if sys.platform == "win32":
+    import msvcrt
+
+    # Far behind the end, because Windows keeps others from reading locked bytes.
+    _LOCKED_BYTE = 1 << 30
 
     def _acquire(directory: Path) -> int:
-        """Create a file that Windows deletes when this process ends."""
-        path = directory / ".lock"
-        while True:
-            try:
-                return os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_TEMPORARY)
-            except (FileExistsError, PermissionError):
-                # PermissionError: the file is being deleted, or the directory is read-only.
-                if not path.exists() and not os.access(directory, os.W_OK):
-                    raise
+        """Lock a byte of a file of the wheel, which needs no right to write.
+
+        A file made for this would remain after a crash of the system, even one that Windows
+        deletes at the end of a process.
+        """
+        path = directory / "_dist_info.py"
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            is_first = True
+            while not _is_locked(descriptor):
+                if is_first:
+                    log(f"waiting for another process that has locked {path}")
+                is_first = False
                 time.sleep(_POLL_SECONDS)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return descriptor
+
+    def _is_locked(descriptor: int) -> bool:
+        """Lock the byte unless another process has; return whether this process has it now."""
+        os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
 
     def is_held(directory: Path) -> bool:
-        """Return whether a process holds the lock."""
-        return (directory / ".lock").exists()
+        """Return whether a process holds the lock; false if that is unknown."""
+        try:
+            descriptor = os.open(directory / "_dist_info.py", os.O_RDONLY)
+        except OSError:
+            return False
+        try:
+            return not _is_locked(descriptor)
+        finally:
+            os.close(descriptor)
 
 else:
+    import errno
     import fcntl
+
+    # Errors of file systems without locks, such as Lustre without `-o flock`.
+    _NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
 
     def _acquire(directory: Path) -> int:
         """Lock the directory, since uninstallers would not know a new file."""
@@ -55,7 +87,14 @@ else:
         except OSError as error:
             # NFS locks only files that are open for writing, so a file of the wheel is locked.
             log(f"cannot lock {directory} ({error}): locking a file in it instead")
-            return _lock(directory / "_dist_info.py", os.O_RDWR)
+            path = directory / "_dist_info.py"
+            try:
+                return _lock(path, os.O_RDWR)
+            except OSError as refusal:
+                if refusal.errno not in _NO_LOCKS:
+                    raise
+                warn(f"{path} cannot be locked ({refusal}): run one process at a time")
+                return os.open(path, os.O_RDONLY)
 
     def _lock(path: Path, flags: int) -> int:
         descriptor = os.open(path, flags)
