@@ -437,6 +437,49 @@ class Devel(unittest.TestCase):
         self.layout.check_hashes("rocm-sdk-devel")
         self.assertNotIn(f"{TREE}/lib/libhipblas.so", self.recorded("rocm-sdk-libraries"))
 
+    def test_the_kind_of_links_survives_a_change_of_packages(self) -> None:
+        self.layout.install(support.profiler())
+        self.init("--symlinks")
+        shutil.rmtree(self.site / "rocm_profiler-7.2.4.dist-info")
+        self.assertIn("expanding", self.init())
+        self.assertTrue((self.root / "lib/libhiprtc.so").is_symlink())
+
+    def test_a_tree_remains_usable_without_its_archive(self) -> None:
+        self.init()
+        archive = next((self.site / "rocm_sdk_devel").glob("_devel.tar*"))
+        archive.unlink()
+        self.assertEqual(self.layout.sdk("path", "--include").returncode, 0)
+        findings = json.loads(self.layout.sdk("doctor", "--json").stdout)["findings"]
+        self.assertIn("files-missing", [one["code"] for one in findings])
+        shutil.rmtree(self.root)
+        self.assertIn("pip install --force-reinstall", self.init_error())
+
+    def test_a_library_of_another_size_is_linked_and_recorded(self) -> None:
+        self.init()
+        library = self.site / "_rocm_sdk_core/lib/libhiprtc.so.7"
+        content = library.read_bytes()
+        library.unlink()
+        library.write_bytes(content + b"more")
+        for _ in range(2):
+            self.init()
+            self.assertTrue(self.is_same("lib/libhiprtc.so.7", str(library)))
+            codes = [one["code"] for one in json.loads(self.layout.sdk("doctor", "--json").stdout)["findings"]]
+            self.assertEqual([code for code in codes if code.startswith("devel")], [])
+        shutil.rmtree(self.root)
+        self.init()
+        self.assertNotIn("expanding", self.init())
+
+    def test_file_systems_without_locks(self) -> None:
+        code = (
+            "import errno, fcntl, os\n"
+            "def flock(*_): raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))\n"
+            "fcntl.flock = flock\n"
+            "from rocm_sdk import _devel; print(_devel.ensure())"
+        )
+        result = self.layout.run("-c", code)
+        self.assertEqual((result.returncode, result.stdout.strip()), (0, str(self.root)), result.stderr)
+        self.assertIn("cannot be locked", result.stderr)
+
     def test_a_caller_without_a_choice_keeps_that_of_a_concurrent_one(self) -> None:
         code = (
             "from rocm_sdk import _devel, _packages\n"

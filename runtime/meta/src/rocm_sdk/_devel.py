@@ -83,6 +83,10 @@ def _explain(error: OSError, installed: Installed) -> str:
         message += f"; run `{COMMAND} init` once as a user with write access"
         if sys.platform == "win32":  # the same error
             message += ", and first end the programs that use these files"
+    elif error.errno == errno.ENOENT:
+        from ._health._finding import reinstall
+
+        message += f"; reinstall it: {reinstall(installed)}"
     elif error.errno in _FULL:
         message += f"; the written files are removed: free space and repeat `{COMMAND} init`"
     return message
@@ -135,7 +139,7 @@ class Devel(DevelTree):
             return  # done by another process while this one waited
         state = self.state()
         if self.symlinks is None:  # before the tree is removed
-            self.symlinks = state is not None and bool(state.get("symlinks"))
+            self.symlinks = self.had_symlinks()
         if state is not None and not self.has_kind(state):
             state = None
         damaged = self.damaged() if thorough or (self.ships_files and state is None) else []
@@ -224,6 +228,10 @@ class Devel(DevelTree):
         """Restore hard links, each atomically, because compilers may be reading the tree."""
         fresh = str(self.workspace / "link")
         ways: Counter[str] = Counter()
+        if separated:
+            # The other package can be newer than its rows.
+            rows = {name: row_of_file(self.site / source) for name, source in separated.items()}
+            self.rewrite(add=rows)
         for name, source in separated.items():
             ways[place(str(self.site / source), fresh)] += 1
             repeated(partial(os.replace, fresh, self.site / name))

@@ -43,11 +43,8 @@ class DevelTree:
         packages that they are hard links of. `symlinks` is true if libraries are symbolic links.
         Markers of older versions have only the first two.
         """
-        try:
-            state = json.loads((self.root / MARKER).read_text("utf-8"))
-        except (OSError, ValueError):
-            return None
-        if isinstance(state, dict) and state.get("archive") == self._archive_identity():
+        state = self._marker()
+        if state and state.get("archive") == self._archive_identity():
             return state if self._has_packages() else None
         return None
 
@@ -69,13 +66,30 @@ class DevelTree:
 
     def is_outdated(self) -> bool:
         """Return whether a complete tree of another archive exists."""
-        try:
-            return "archive" in json.loads((self.root / MARKER).read_text("utf-8"))
-        except (OSError, ValueError, TypeError):
-            return False
+        return "archive" in self._marker()
 
     def _archive_identity(self) -> list[Any]:
-        return [self.installed.version, self.archive.stat().st_size]
+        try:
+            return [self.installed.version, self.archive.stat().st_size]
+        except FileNotFoundError:
+            return self._recorded_identity()
+
+    def _recorded_identity(self) -> list[Any]:
+        """Return the archive that the marker names: without an archive, a tree remains usable."""
+        archive = self._marker().get("archive")
+        return archive if isinstance(archive, list) else []
+
+    def _marker(self) -> dict[str, Any]:
+        """Return the content of the marker, also of an outdated one; empty if it is unreadable."""
+        try:
+            content = json.loads((self.root / MARKER).read_text("utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return content if isinstance(content, dict) else {}
+
+    def had_symlinks(self) -> bool:
+        """Return whether libraries of the tree are symbolic links, also of an outdated tree."""
+        return bool(self._marker().get("symlinks"))
 
     def waiting(self, state: dict[str, Any]) -> dict[str, str]:
         """Return the pending links with files that are now installed."""

@@ -212,11 +212,17 @@ def _rows(plan: _Plan, tree: Tree, site: Path) -> dict[str, Row]:
             known.update(installed.record.rows())
     rows: dict[str, Row] = dict(tree.files)
     for name, source in plan.copies.items():
-        row = tree.files.get(source) or known.get(source, NO_ROW)
-        rows[name] = row if row[0] else row_of_file(site / source)
+        row = tree.files.get(source)
+        rows[name] = row or _current_row(site / source, known.get(source, NO_ROW))
     rows.update(dict.fromkeys([*plan.inner, *plan.outer], NO_ROW))
     rows.update(dict.fromkeys(plan.placeholders, row_of_bytes(b"")))
     return rows
+
+
+def _current_row(path: Path, recorded: Row) -> Row:
+    """Return the recorded row of a file, a new one if its size has changed since."""
+    digest, size = recorded
+    return recorded if digest and size == str(path.stat().st_size) else row_of_file(path)
 
 
 def forget_outer_links(devel: DevelTree) -> None:
