@@ -122,8 +122,10 @@ class Env(unittest.TestCase):
 
     def test_powershell(self) -> None:
         text = self.layout.sdk("env", "--shell", "powershell").stdout
-        quoted = self.root.replace("'", "''")
-        self.assertEqual(text.splitlines()[0], f"$env:ROCM_PATH = '{quoted}'")
+        self.assertTrue(text.isascii(), "PowerShell reads it in the console's code page")
+        quoted = self.root.replace("`", "``").replace('"', '`"').replace("$", "`$")
+        quoted = quoted.replace("é", "$([char]233)")
+        self.assertEqual(text.splitlines()[0], f'$env:ROCM_PATH = "{quoted}"')
         if shutil.which("pwsh") is None:
             raise skip_loudly("pwsh is not installed: the text for PowerShell was not run")
         script = self.layout.top / "script.ps1"
@@ -142,9 +144,23 @@ class Env(unittest.TestCase):
         expected = [self.root, self.root, f"{self.root}/bin:{path}", f"{self.root}:/x y"]
         self.assertEqual(lines, expected)
 
-    def test_typographic_quotes_are_quotes_in_powershell(self) -> None:
-        code = "from rocm_sdk._env import _ps_quoted; print(ascii(_ps_quoted('a\\u2019b')))"
-        self.assertEqual(self.layout.code(code), ascii("'a\u2019\u2019b'"))
+    def test_other_characters_are_numbers_in_powershell(self) -> None:
+        # The first is a quote of PowerShell, the last has two units.
+        code = "from rocm_sdk._env import _ps_quoted; print(_ps_quoted('a\\u2019b\\U0001f600'))"
+        self.assertEqual(self.layout.code(code), '"a$([char]8217)b$([char]55357)$([char]56832)"')
+        code = "from rocm_sdk._env import _ps_quoted; print(_ps_quoted(\"a'b$c\"))"
+        self.assertEqual(self.layout.code(code), "'a''b$c'")
+
+    def test_shells_on_windows_have_their_own_path(self) -> None:
+        code = (
+            "import sys; from pathlib import PureWindowsPath; from rocm_sdk import _env\n"
+            "sys.platform = 'win32'; _env.os.path = __import__('ntpath')\n"
+            "print(_env.render(_env.of(PureWindowsPath('D:/r r'), has_devel=True), 'sh'))"
+        )
+        lines = self.layout.code(code).splitlines()
+        self.assertEqual(lines[0], "export ROCM_PATH='D:\\r r'")
+        self.assertIn("*) export PATH='/d/r r/bin'\"${PATH:+:$PATH}\" ;; esac", lines[2])
+        self.assertIn("export CMAKE_PREFIX_PATH='D:\\r r'\"${CMAKE_PREFIX_PATH:+;$CMAKE", lines[3])
 
 
 class WithoutDevel(unittest.TestCase):
@@ -195,6 +211,17 @@ class WithoutDevel(unittest.TestCase):
             answer = self.layout.sdk("path", f"--{option}").stdout
             self.assertEqual(answer, f"{tree / below}\n")
             self.assertTrue(Path(answer.strip()).is_dir())
+
+    def test_paths_that_are_no_text_keep_their_bytes(self) -> None:
+        layout = support.Layout(self, support.core(), name="a\udcffb")
+        result = subprocess.run(
+            layout.command("-m", "rocm_sdk", "path", "--root", "--no-require-devel"),
+            env=layout.environment(PYTHONIOENCODING="utf-8:strict"),
+            capture_output=True,
+            check=False,
+        )
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stdout.strip(), os.fsencode(layout.site / "_rocm_sdk_core"))
 
     def test_closed_output_is_not_reported(self) -> None:
         # Without an expanded devel tree, the command prints notes.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import sys
@@ -32,6 +33,7 @@ _FORMAT = 1
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 1 for a failure, 2 for wrong usage."""
     arguments = _parser().parse_args(argv)
+    _prepare_output(is_report=arguments.run in (_doctor, _test))
     try:
         status: int = arguments.run(arguments)
     except BrokenPipeError:
@@ -45,6 +47,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         warn("interrupted")
         return _INTERRUPTED
     return status
+
+
+def _prepare_output(*, is_report: bool) -> None:
+    """Make standard output accept every path.
+
+    Pipes of Windows have the code page of old programs, but CMake reads UTF-8. A file name that is
+    no text keeps its bytes, except in a report, which nobody opens files by.
+    """
+    output = sys.stdout
+    if not isinstance(output, io.TextIOWrapper):  # None under pythonw
+        return
+    if sys.platform == "win32" and not output.isatty() and "PYTHONIOENCODING" not in os.environ:
+        output.reconfigure(encoding="utf-8")
+    output.reconfigure(errors="backslashreplace" if is_report else "surrogateescape")
 
 
 def _parser() -> argparse.ArgumentParser:

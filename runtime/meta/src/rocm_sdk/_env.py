@@ -6,7 +6,9 @@ LD_LIBRARY_PATH is unnecessary: programs and libraries find each other by their 
 from __future__ import annotations
 
 import json
+import ntpath
 import os
+import struct
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -43,13 +45,25 @@ def render(environment: Environment, shell: str) -> str:
 def _sh(environment: Environment) -> str:
     lines = [f"export {name}={_in_quotes(value)}" for name, value in environment.variables.items()]
     for name, directories in environment.prepended.items():
+        # Shells on Windows translate PATH for its programs, and no other list.
+        is_native = sys.platform == "win32" and name != "PATH"
+        mark, quoted = (";", "';'") if is_native else (":", ":")
         for directory in reversed(directories):
-            text = _in_quotes(directory)
+            text = _in_quotes(directory if is_native else _posix(directory))
             lines.append(
-                f'case ":${{{name}-}}:" in *:{text}:*) ;; '
-                f'*) export {name}={text}"${{{name}:+:${name}}}" ;; esac'
+                f'case "{mark}${{{name}-}}{mark}" in *{quoted}{text}{quoted}*) ;; '
+                f'*) export {name}={text}"${{{name}:+{mark}${name}}}" ;; esac'
             )
     return _lines(lines)
+
+
+def _posix(path: str) -> str:
+    """Return a path as shells on Windows write it: `/c/dir` for `C:\\dir`."""
+    if sys.platform != "win32":
+        return path
+    drive, rest = ntpath.splitdrive(path)
+    root = f"/{drive[0].lower()}" if drive.endswith(":") else drive
+    return (root + rest).replace("\\", "/")
 
 
 def _in_quotes(value: str) -> str:
@@ -98,9 +112,18 @@ def _powershell(environment: Environment) -> str:
 
 
 def _ps_quoted(value: str) -> str:
-    for quote in "'\u2018\u2019\u201a\u201b":  # equivalent in PowerShell
-        value = value.replace(quote, quote * 2)
-    return f"'{value}'"
+    if value.isascii():
+        return "'" + value.replace("'", "''") + "'"
+    # PowerShell reads pipes in the console's code page, so other characters become numbers.
+    text = value.encode("utf-16-le", "surrogatepass")
+    units = struct.unpack(f"<{len(text) // 2}H", text)
+    return '"' + "".join(map(_ps_character, units)) + '"'
+
+
+def _ps_character(unit: int) -> str:
+    if unit > 0x7F:
+        return f"$([char]{unit})"
+    return f"`{chr(unit)}" if chr(unit) in '"$`' else chr(unit)
 
 
 # ------------------------------------------------------------------------------ others

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import locale
 import os
 import re
 import signal
@@ -153,7 +154,15 @@ def process(command: list[str]) -> Ended:
             return Ended(127, f"no end within {SECONDS:.0f} s")
         except OSError as error:
             return Ended(127, str(error))
-    return Ended(done.returncode, done.stdout.decode("utf-8", "replace"))
+    return Ended(done.returncode, _decoded(done.stdout))
+
+
+def _decoded(output: bytes) -> str:
+    """Return the text of an output; many programs of Windows write its code page."""
+    try:
+        return output.decode("utf-8")
+    except UnicodeDecodeError:
+        return output.decode(locale.getpreferredencoding(False), "replace")
 
 
 def _environment() -> dict[str, str]:
