@@ -61,6 +61,21 @@ class Paths(unittest.TestCase):
         )
 
 
+class Programs(unittest.TestCase):
+    def test_the_file_that_windows_can_start_is_found(self) -> None:
+        wheel = support.core()
+        layout = support.Layout(self, wheel)
+        place = layout.site / "_rocm_sdk_core/bin"
+        code = (
+            "import sys; sys.platform = 'win32'\n"
+            "from rocm_sdk._find import program; print(program(sys.argv[1]).path)"
+        )
+        for suffix in (".bat", ".exe"):  # beside the Perl script `hipcc`
+            (place / f"hipcc{suffix}").write_bytes(b"")
+            result = layout.run("-c", code, "hipcc")
+            self.assertEqual(result.stdout.strip(), str(place / f"hipcc{suffix}"), result.stderr)
+
+
 class Devel(unittest.TestCase):
     def test_a_file_in_use_is_an_error_like_one_without_permission(self) -> None:
         result = support.Layout(self, support.core()).run("-c", DENIED)

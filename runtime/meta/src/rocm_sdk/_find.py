@@ -21,6 +21,7 @@ from ._errors import DevelError, NotFoundError
 from ._loader import cached_libraries
 from ._packages import COMMAND, DIST, Installed, describe, every_installed, has_target
 from ._packages import find as find_package
+from ._paths import programs
 
 PACKAGE, DEVEL, ENVIRONMENT, SYSTEM = "package", "devel", "environment", "system"
 _VARIABLE = "ROCM_PATH"
@@ -107,7 +108,7 @@ def header_directory(name: str) -> Found:
 def program(name: str) -> Found:
     """See `rocm_sdk.find_program`."""
     relative = _below(name)
-    names = [relative, Path(f"{relative}.exe")] if _WINDOWS else [relative]
+    names = programs(relative)
     for installed in every_installed():
         target = installed.scripts.get(name)
         path = installed.root / target["program"] if target else None
@@ -319,8 +320,7 @@ def _numbers(path: Path) -> list[int]:
 
 
 def _program(path: Path) -> Path | None:
-    candidates = (path, path.with_name(f"{path.name}.exe"))
-    return next((one for one in candidates if one.is_file()), None)
+    return next((one for one in programs(path) if one.is_file()), None)
 
 
 def _on_path(name: str) -> Path | None:

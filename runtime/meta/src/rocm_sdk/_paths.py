@@ -27,6 +27,13 @@ def extended(path: str) -> str:
     return _SHARE + full[2:] if full.startswith("\\\\") else _VERBATIM + full
 
 
+def programs(path: Path) -> list[Path]:
+    """Return the files that a program can be, in the order of Windows' console scripts."""
+    if sys.platform != "win32":
+        return [path]
+    return [path.with_name(path.name + suffix) for suffix in (".exe", ".bat", "")]
+
+
 def below(directory: str, name: str) -> str:
     """Return the path of a name with `/` in a directory."""
     return joined(directory, name) if sys.platform == "win32" else f"{directory}/{name}"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 from .._packages import Installed
+from .._paths import programs
 from ._finding import ERROR, Finding, named, reinstall
 
 
@@ -26,20 +24,14 @@ def scripts_of(installed: Installed) -> list[str]:
 
 def _missing(installed: Installed, names: list[str]) -> Finding | None:
     rows = installed.scripts
-    programs = {name: installed.root / rows[name]["program"] for name in names}
+    wanted = {name: installed.root / rows[name]["program"] for name in names}
     missing = [
         f"{name} ({program})"
-        for name, program in programs.items()
-        if not any(path.is_file() for path in _file_names(program))
+        for name, program in wanted.items()
+        if not any(path.is_file() for path in programs(program))
     ]
     if not missing:
         return None
     message = f"programs of console scripts are missing: {named(missing)}"
     distribution = installed.package.distribution
     return Finding("program-missing", ERROR, distribution, message, reinstall(installed))
-
-
-def _file_names(path: Path) -> list[Path]:
-    if sys.platform != "win32":
-        return [path]
-    return [path.with_name(path.name + suffix) for suffix in (".exe", ".bat", "")]
