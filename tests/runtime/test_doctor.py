@@ -203,6 +203,13 @@ class Packages(Case):
         self.assertIn(f"7.1.0 in {self.site}, 7.2.4 in {self.site}", message)
         self.assertTrue(remedy.startswith("pip uninstall rocm-sdk-core"), remedy)
 
+    def test_two_names_of_a_directory_are_one_place(self) -> None:
+        # `lib64` of virtual environments is such a link.
+        link = self.layout.top / "link"
+        link.symlink_to(self.site)
+        environment = {"PYTHONPATH": f"{self.site}:{link}", **self.gfx942}
+        self.assertNotIn("installed-twice", self.findings(0, **environment))
+
     def test_directories_of_removed_packages(self) -> None:
         for name in ("_rocm_sdk_core_nightly", "_rocm_sdk_libraries_gfx94X_dcgpu", "_other"):
             (self.site / name).mkdir()

@@ -42,6 +42,20 @@ class Damaged(Case):
         (self.site / "_rocm_sdk_core_old").mkdir()
         self.assertEqual(set(self.findings(0, **self.variables)), {"leftover-directory"})
 
+    def test_another_distribution_with_damaged_metadata(self) -> None:
+        library = next((self.site / "_rocm_sdk_core/lib").iterdir()).name
+        for name, files in {
+            "nul": {"METADATA": b"Name: nul\n", "RECORD": bytes(64)},
+            "none": {"RECORD": f"none/{library},,\n".encode()},
+            "empty": {},
+        }.items():
+            other = self.site / f"{name}-1.0.dist-info"
+            other.mkdir()
+            for file, content in files.items():
+                (other / file).write_bytes(content)
+        result = self.layout.run("-W", "error", "-m", "rocm_sdk", "doctor", **self.variables)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+
     def test_rows_that_no_file_fits(self) -> None:
         text = self.record.read_text()
         self.record.write_text(f"{text}{'n' * 5000},,\nrocm_sdk_core/__init__.py,,many\n")

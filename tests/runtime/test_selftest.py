@@ -177,6 +177,23 @@ class SelfTest(unittest.TestCase):
                 self.assertTrue(message.startswith("--version: "), message)
                 self.assertIn(reason, message)
 
+    def test_output_in_another_encoding_ends_no_report(self) -> None:
+        self.add_script("hipcc", "printf 'Traceback (most recent call last):\\n\\351\\n'; exit 1")
+        file = self.layout.top / "report.json"
+        variables = {"PYTHONIOENCODING": "cp1252"}
+        result = self.layout.sdk("test", "--json", str(file), "--only", "script:*", **variables)
+        self.assertIn(" 1 failed, ", result.stdout.splitlines()[-1], result.stderr)
+        self.assertTrue(file.is_file())
+
+    def test_scripts_of_a_directory_that_pip_chose(self) -> None:
+        """`pip install --target` puts scripts there, and RECORD names them elsewhere."""
+        (self.layout.site / "bin").mkdir()
+        for name in ("hipcc", "rocminfo", "offload-arch"):
+            (self.layout.top / name).rename(self.layout.site / "bin" / name)
+        self.assertEqual(self.report()[0], 0, self.output)
+        findings = json.loads(self.layout.sdk("doctor", "--json").stdout)["findings"]
+        self.assertNotIn("files-missing", [one["code"] for one in findings])
+
     def test_a_script_may_reject_an_option(self) -> None:
         self.add_script("hipcc", '[ "$1" = --help ] || exec python3 -c "raise KeyError(1)"')
         self.assertEqual(self.report("--only", "script:hipcc")[0], 0)

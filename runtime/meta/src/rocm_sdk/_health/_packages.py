@@ -7,7 +7,7 @@ import re
 import stat
 import sys
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from .._packages import DIST, Installed, describe, has_target, version_of
 from .._paths import unlimited
@@ -70,7 +70,7 @@ def _files(installed: Installed) -> Iterator[Finding]:
         if _is_in_devel(path):
             continue
         try:
-            state = os.lstat(unlimited(installed.site / path))
+            state = _state(installed.site, path)
         except (OSError, ValueError):  # ValueError: an impossible file name
             missing.append(path)
             continue
@@ -89,6 +89,17 @@ def _files(installed: Installed) -> Iterator[Finding]:
         yield Finding("files-changed", WARNING, name, message, reinstall(installed))
 
 
+def _state(site: Path, path: str) -> os.stat_result:
+    """Return the state of a file in RECORD."""
+    try:
+        return os.lstat(unlimited(site / path))
+    except FileNotFoundError:
+        if not path.startswith("../"):
+            raise
+        # `pip install --target` moves scripts there, and leaves RECORD as it was.
+        return os.lstat(unlimited(site / "bin" / PurePosixPath(path).name))
+
+
 def _is_in_devel(path: str) -> bool:
     if "devel" not in DIST["packages"]:
         return False
@@ -103,7 +114,11 @@ def _installed_twice(installed: list[Installed]) -> Iterator[Finding]:
     """Find distributions with several copies on Python's path."""
     wanted = {normalised(one.package.distribution): one for one in installed}
     places: dict[str, list[tuple[Path, str]]] = {}
-    for directory in dict.fromkeys(os.path.abspath(entry or ".") for entry in sys.path):
+    # `lib64` of a virtual environment is a link to `lib`, and Python searches both.
+    directories: dict[str, str] = {}
+    for entry in sys.path:
+        directories.setdefault(os.path.realpath(entry or "."), os.path.abspath(entry or "."))
+    for directory in directories.values():
         for name, version in _dist_infos(Path(directory)):
             places.setdefault(name, []).append((Path(directory), version))
     for name, found in places.items():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
@@ -62,13 +63,11 @@ def _in_cache(ours: dict[str, Path], roots: set[str]) -> Iterator[Finding]:
 
 def _in_distributions(ours: dict[str, Path], packages: set[str]) -> Iterator[Finding]:
     for one in distributions():
-        name = one.metadata["Name"]
+        name, files = _name_and_files(one)
         if name in packages or name == DIST["distribution"]:
             continue
         copies = [
-            (file, ours[os.path.basename(file)])
-            for file in _files(one)
-            if os.path.basename(file) in ours
+            (file, ours[os.path.basename(file)]) for file in files if os.path.basename(file) in ours
         ]
         if copies:
             path, our_path = copies[0]
@@ -78,12 +77,17 @@ def _in_distributions(ours: dict[str, Path], packages: set[str]) -> Iterator[Fin
             yield Finding("other-sdk", WARNING, name, message, remedy)
 
 
-def _files(one: Distribution) -> list[str]:
-    """Return the files in RECORD, none if it is unreadable."""
+def _name_and_files(one: Distribution) -> tuple[str, list[str]]:
+    """Return the name and the files of a distribution, neither of a damaged one.
+
+    Releases of Python raise different errors for these.
+    """
     try:
-        return [str(one.locate_file(file)) for file in one.files or []]
-    except (OSError, ValueError):
-        return []
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return one.metadata["Name"], [str(one.locate_file(file)) for file in one.files or []]
+    except Exception:
+        return "", []
 
 
 def _others(paths: list[str], ours: dict[str, Path], roots: set[str]) -> _Copies:

@@ -164,7 +164,9 @@ def _script_path(name: str, found: Installed) -> Path | None:
     names = (name, f"{name}.exe")
     scripts = [path for path in found.record.rows() if path.startswith("../")]
     places = [found.site / path for path in scripts if PurePosixPath(path).name in names]
-    places += [Path(sysconfig.get_path("scripts"), one) for one in names]
+    # The latter is of `pip install --target`.
+    for directory in (sysconfig.get_path("scripts"), found.site / "bin"):
+        places += [Path(directory, one) for one in names]
     return next((Path(os.path.normpath(place)) for place in places if place.is_file()), None)
 
 
