@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _signal  # `signal` takes longer to import
 import importlib
 import os
 import sys
@@ -57,6 +58,9 @@ def start(name: str) -> NoReturn:
 
 def _run(command: list[str]) -> NoReturn:
     if sys.platform != "win32":
+        # Python ignores them, and the program would inherit that.
+        _signal.signal(_signal.SIGPIPE, _signal.SIG_DFL)
+        _signal.signal(_signal.SIGXFSZ, _signal.SIG_DFL)
         os.execv(command[0], command)
     import signal
     import subprocess

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import unittest
 
@@ -29,6 +30,14 @@ class Launch(unittest.TestCase):
     def test_without_devel_the_program_of_core_starts(self) -> None:
         answer = f"{self.layout.site}/{CORE} -c a b"
         self.assertEqual(self.hipcc("-c", "a b"), (0, answer, ""))
+
+    def test_a_program_has_the_signals_of_a_shell(self) -> None:
+        program = self.layout.site / CORE
+        program.write_bytes(support.script("grep SigIgn /proc/$$/status"))
+        _, answer, _ = self.hipcc()
+        ignored = int(answer.split()[1], 16)
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):
+            self.assertFalse(ignored & 1 << number - 1, f"{number.name} is ignored: {answer}")
 
     def test_devel_is_expanded_if_the_script_requires_it(self) -> None:
         self.layout.install(support.devel())
