@@ -24,6 +24,8 @@ mod attestation;
 mod closure;
 #[path = "publishing/command.rs"]
 mod command;
+#[path = "publishing/copies.rs"]
+mod copies;
 #[path = "publishing/failing.rs"]
 mod failing;
 #[path = "publishing/faults.rs"]

@@ -91,6 +91,7 @@ fn failure(error: &IndexError) -> Failure {
             "use --layout flat for a page per directory, or remove one: an index \
                 can have only equal files twice",
         ),
+        IndexError::YankClash { .. } => refused.help(publish::ONE_YANK),
         IndexError::Gate(error) => return gate::failure(error),
         IndexError::Attestation { .. } => refused.help(publish::ATTEST),
         IndexError::Foreign { .. } => refused.help("move it away, or replace it with --overwrite"),

@@ -30,6 +30,10 @@ pub const MEND: &str = "give the --layout of `rockpack index publish`, or correc
 pub const ATTEST: &str =
     "attest the package again after its last change, or remove the attestation";
 
+/// Correction of equal packages with different yanks.
+pub const ONE_YANK: &str =
+    "write one text into each FILE.yanked of this file, or remove the others";
+
 pub fn run(args: &PublishArgs) -> Result<(), Failure> {
     let is_named = args.stream.is_some() || args.layout == PublishLayout::V5;
     let publishing = publishing(is_named, args.manifest.as_deref())?;
@@ -246,6 +250,7 @@ pub fn failure(error: &PublishError) -> Failure {
             "add a `shelf` with index=\"{index}\" for all its projects to packages.kdl"
         )),
         PublishError::Packages(IndexError::Attestation { .. }) => refused.help(ATTEST),
+        PublishError::Packages(IndexError::YankClash { .. }) => refused.help(ONE_YANK),
         PublishError::Packages(_)
         | PublishError::Unknown(_)
         | PublishError::NoHash(_)

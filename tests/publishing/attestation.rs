@@ -39,7 +39,7 @@ fn write(package: &Path, ending: &str, attestation: &Value) {
     fs::write(format!("{}.{ending}", package.display()), attestation.to_string()).unwrap();
 }
 
-fn attest(package: &Path) -> Value {
+pub fn attest(package: &Path) -> Value {
     let attestation =
         attestation(&statement(package, "https://docs.pypi.org/attestations/publish/v1"));
     write(package, "publish.attestation", &attestation);

@@ -13,6 +13,7 @@ use wheel::archive::{StageError, Timestamp};
 
 mod anchor;
 mod attestation;
+mod copies;
 mod document;
 mod entry;
 mod files_of_index;
@@ -30,6 +31,7 @@ mod read;
 mod reference;
 mod state;
 mod update;
+mod yank;
 
 pub use attestation::{AttestationError, PROVENANCE};
 pub use document::{Files, PageError, Projects, is_ours, url};
@@ -150,6 +152,12 @@ pub enum IndexError {
         first: RelPath,
         /// Second package.
         second: RelPath,
+    },
+    /// Equal packages with different yanks.
+    #[error("`{path}.yanked` has another text than the yank of an equal file elsewhere")]
+    YankClash {
+        /// Second package.
+        path: RelPath,
     },
     /// Package at a wrong place in [`Layout::Run`].
     #[error("`{path}` is not in {{run}}-{{platform}}/python or in a group below it")]

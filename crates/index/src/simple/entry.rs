@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::attestation::PROVENANCE;
 use super::link::link;
 use super::package::{Listed, Package};
+use super::yank::Yank;
 use base::names::RelPath;
 use base::version::Version;
 use wheel::archive::{Timestamp, variants};
@@ -91,7 +92,8 @@ impl Yanked {
 
 impl IndexedFile {
     pub(super) fn from_listed(page: &RelPath, listed: &Listed) -> Self {
-        let Listed { path, package, yanked, provenance, time } = listed;
+        let Listed { path, package, yank, provenance, time } = listed;
+        let yanked = yank.clone().and_then(Yank::reason);
         let entry =
             Self::new(path.file_name(), link(page, path), package, yanked.as_deref(), *time);
         entry.with_provenance(provenance.clone())

@@ -336,7 +336,7 @@ mod tests {
         Listed {
             path: path.parse().unwrap(),
             package: Arc::new(package),
-            yanked: None,
+            yank: None,
             provenance: None,
             time: Timestamp::EARLIEST,
         }

@@ -1,13 +1,15 @@
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
 use super::attestation::{self, PROVENANCE};
+use super::copies;
 use super::entry::{CONTENT, IndexedFile, Yanked};
 use super::files_of_index::FilesOfIndex;
 use super::package::Package;
-use super::read::Yank;
+use super::yank::Yank;
 use super::{IndexError, read};
 use base::hash::Sha256;
 use base::names::{Form, PackageName, RelPath, Requirement};
@@ -42,7 +44,8 @@ pub struct Local {
     yank: Option<Yank>,
 }
 
-/// Reads all packages below `dir`, sorted by file name, equal copies once.
+/// Reads all packages below `dir`, sorted by file name. Equal ones are one, with the yank, the
+/// attestations and the patches of all.
 pub fn packages(dir: &Path) -> Result<Vec<Local>, IndexError> {
     if !dir.is_dir() {
         return Err(IndexError::NotADirectory { path: dir.to_owned() });
@@ -57,12 +60,15 @@ pub fn packages(dir: &Path) -> Result<Vec<Local>, IndexError> {
         let patches = patches.get(path.as_str()).into_iter().flatten();
         local.patches = patches.map(|patch| dir.join(patch.as_str())).collect();
         let key = (path.file_name().to_owned(), local.package.index.clone());
-        match by_name.get(&key) {
-            Some((first, equal)) if equal.sha256() != local.sha256() => {
-                return Err(IndexError::Clash { first: first.clone(), second: path.clone() });
+        match by_name.entry(key) {
+            Entry::Vacant(free) => drop(free.insert((path.clone(), local))),
+            Entry::Occupied(mut known) => {
+                let (first, equal) = known.get_mut();
+                if equal.sha256() != local.sha256() {
+                    return Err(IndexError::Clash { first: first.clone(), second: path.clone() });
+                }
+                equal.add_facts(local, path)?;
             }
-            Some(_) => {}
-            None => drop(by_name.insert(key, (path.clone(), local))),
         }
     }
     Ok(by_name.into_values().map(|(_, local)| local).collect())
@@ -102,7 +108,7 @@ pub fn requirements_of_sdist(path: &Path) -> Result<Vec<Requirement>, PackageErr
 impl Local {
     fn read(path: &Path) -> Result<Self, PackageError> {
         let (package, metadata) = read::package(path)?;
-        let yank = read::yank(path)?;
+        let yank = Yank::beside(path)?;
         let file_name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut local = Self {
             path: path.to_owned(),
@@ -123,6 +129,18 @@ impl Local {
             local.extras.extend(metadata.extras());
         }
         Ok(local)
+    }
+
+    /// Adds yank, provenance and patches of the equal package at `path`.
+    fn add_facts(&mut self, equal: Self, path: &RelPath) -> Result<(), IndexError> {
+        copies::add_yank(&mut self.yank, equal.yank, path)?;
+        self.provenance = self.provenance.take().or(equal.provenance);
+        for patch in equal.patches {
+            if self.patches.iter().all(|known| known.file_name() != patch.file_name()) {
+                self.patches.push(patch);
+            }
+        }
+        Ok(())
     }
 
     fn parsed(&self) -> Result<Option<Metadata>, PackageError> {

@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::yank::Yank;
 use base::names::{PackageName, RelPath};
 use base::version::Version;
 use wheel::archive::Timestamp;
@@ -26,8 +27,8 @@ pub(super) struct Package {
 pub(super) struct Listed {
     pub(super) path: RelPath,
     pub(super) package: Arc<Package>,
-    /// Reason of a yank (PEP 592), possibly empty.
-    pub(super) yanked: Option<String>,
+    /// State in `FILE.yanked`.
+    pub(super) yank: Option<Yank>,
     /// Address of the provenance object.
     pub(super) provenance: Option<String>,
     pub(super) time: Timestamp,

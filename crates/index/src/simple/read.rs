@@ -1,4 +1,3 @@
-use std::io;
 use std::path::Path;
 
 use fs_err as fs;
@@ -24,42 +23,8 @@ pub(super) fn package(path: &Path) -> Result<(Package, Option<Vec<u8>>), Package
     }
 }
 
-/// Content of `FILE.yanked` that takes back a yank, as in JSON (PEP 691).
-const BACK: &str = "false";
-/// Size limit of `FILE.yanked` and variant files.
+/// Size limit of variant files.
 const LONGEST_TEXT: u64 = 1 << 20;
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Yank {
-    /// Yanked, with a possibly empty reason.
-    For(String),
-    /// Not yanked, even if a page yanks it.
-    Back,
-}
-
-impl Yank {
-    pub(super) fn reason(self) -> Option<String> {
-        match self {
-            Self::For(reason) => Some(reason),
-            Self::Back => None,
-        }
-    }
-}
-
-pub(super) fn yank(path: &Path) -> io::Result<Option<Yank>> {
-    let mut yank = path.as_os_str().to_owned();
-    yank.push(".yanked");
-    match regular::read(Path::new(&yank), LONGEST_TEXT) {
-        Ok(reason) => {
-            let reason = String::from_utf8_lossy(&reason);
-            let reason = reason.trim_start_matches('\u{feff}');
-            let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
-            Ok(Some(if reason.eq_ignore_ascii_case(BACK) { Yank::Back } else { Yank::For(reason) }))
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
-}
 
 fn wheel(path: &Path) -> Result<(Package, Vec<u8>), PackageError> {
     let wheel = Wheel::open(path)?;

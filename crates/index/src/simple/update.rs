@@ -8,9 +8,9 @@ use super::layout::Pages;
 use super::link::encoded;
 use super::package::Listed;
 use super::publish::Publication;
-use super::read::Yank;
 use super::state::{STATE, Stamp, StampedPackage, State};
-use super::{IndexError, Options, Summary, local, published, read};
+use super::yank::Yank;
+use super::{IndexError, Layout, Options, Summary, copies, local, published, read};
 use base::hash::Sha256;
 use base::names::RelPath;
 use base::regular;
@@ -72,6 +72,10 @@ impl<'a> Update<'a> {
         for path in files.packages.iter().filter(|path| !removed.contains(path)) {
             listed.extend(self.listed(path)?);
         }
+        // Other layouts have a page for each directory.
+        if self.options.layout == Layout::Simple {
+            copies::share_facts(&mut listed)?;
+        }
         let pages = Pages::new(self.options.layout, &listed)?;
         if let Some(gate) = self.gate {
             gate.check_set(self.read.iter().map(PathBuf::as_path))?;
@@ -123,14 +127,13 @@ impl<'a> Update<'a> {
     fn listed(&mut self, path: &RelPath) -> Result<Option<Listed>, IndexError> {
         let Some(stamped) = self.read_package(path)? else { return Ok(None) };
         self.new.packages.insert(path.clone(), stamped.clone());
-        let yank = read::yank(&self.place(path)).map_err(|source| self.unreadable(source))?;
-        let yanked = yank.and_then(Yank::reason);
+        let yank = Yank::beside(&self.place(path)).map_err(|source| self.unreadable(source))?;
         let provenance = self.provenance(path, &stamped.package.sha256)?;
         let newest = Timestamp::from_seconds(stamped.package.time).unwrap_or_default();
         Ok(Some(Listed {
             path: path.clone(),
             package: stamped.package,
-            yanked,
+            yank,
             provenance,
             time: self.options.time.unwrap_or(newest),
         }))
