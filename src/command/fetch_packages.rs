@@ -27,7 +27,7 @@ pub fn run(args: &FetchPackagesArgs) -> Result<(), Failure> {
     ui::set_end_message("fetched files stay; run the same command again for the rest");
     let arrivals = inputs::pool(Some(args.jobs))?.install(|| fetch_pinned(&files, dir))?;
     let mut warnings = Problems::new();
-    arrivals.iter().filter_map(|arrival| arrival.warning.clone()).for_each(|w| warnings.push(w));
+    arrivals.iter().flat_map(|arrival| arrival.warnings.clone()).for_each(|w| warnings.push(w));
     ui::show_problems(&warnings);
     let list = files.iter().zip(&arrivals).map(|(file, arrival)| match arrival.way {
         Way::Kept => line("same", file.size, file),

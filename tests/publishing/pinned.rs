@@ -154,6 +154,45 @@ fn secrets_of_addresses_are_in_no_message() {
     }
 }
 
+#[test]
+fn a_yank_is_taken_back_with_the_index() {
+    let dir = TempDir::new().unwrap();
+    let name = "num_py-2.0-py3-none-any.whl";
+    wheel(&dir.path().join("dist"), "num-py", "2.0", &[]);
+    let yanked = |store: &str| {
+        let page = json(&dir.path().join(store).join("num-py/index.json")).unwrap();
+        list(&page, "files")[0]["yanked"].clone()
+    };
+    // Publishes with this text in FILE.yanked, copies the index, and returns the messages and the
+    // fetched text.
+    let copied = |text: &str| {
+        fs::write(dir.path().join("dist").join(format!("{name}.yanked")), text).unwrap();
+        succeed(dir.path(), &["index", "publish", "dist", "store"]);
+        let fetch = ["index", "fetch", "store", "num-py==2.0", "-o", "taken"];
+        let output = rockpack(dir.path(), &fetch);
+        assert!(output.status.success(), "{}", stderr(&output));
+        succeed(dir.path(), &["index", "publish", "taken", "copy"]);
+        assert_eq!(yanked("copy"), yanked("store"), "{text}");
+        let text = fs::read_to_string(dir.path().join("taken").join(format!("{name}.yanked")));
+        (stderr(&output), text.unwrap())
+    };
+    assert_eq!(copied("too slow"), (String::new(), "too slow".to_owned()));
+    let (messages, text) = copied("false");
+    assert!(messages.contains(&format!("`{name}.yanked` now takes the yank back")), "{messages}");
+    assert_eq!((text.as_str(), yanked("copy")), ("false", false.into()));
+    assert_eq!(copied("false"), (String::new(), "false".to_owned()));
+    assert_eq!(copied("").1, "");
+
+    // The reason `false` of another program is no text that takes a yank back.
+    let page = dir.path().join("store/num-py/index.json");
+    let text =
+        fs::read_to_string(&page).unwrap().replace("\"yanked\":true", "\"yanked\":\"false\"");
+    fs::write(&page, text).unwrap();
+    succeed(dir.path(), &["index", "fetch", "store", "num-py==2.0", "-o", "taken"]);
+    succeed(dir.path(), &["index", "publish", "taken", "copy"]);
+    assert_eq!((yanked("store"), yanked("copy")), ("false".into(), "\"false\"".into()));
+}
+
 #[cfg(feature = "stores")]
 mod web {
     use std::io::{BufRead, BufReader, Write};

@@ -42,6 +42,7 @@ pub use local::{Local, package_files, packages, requirements_of_sdist, strays};
 pub(crate) use reference::{Link, is_absolute, resolve};
 pub use state::STATE;
 pub use wheel::package::PackageError;
+pub(crate) use yank::Yank;
 
 /// Data of a flat page in a store; a server could return an `index.json` for the page.
 pub const RECORD: &str = "packages.json";

@@ -12,7 +12,7 @@ use percent_encoding::percent_decode_str;
 use super::download::{Saving, run_locked, write_file};
 use crate::patch::History;
 use crate::publish::pages_of;
-use crate::simple::{IndexedFile, Link};
+use crate::simple::{IndexedFile, Link, Yank};
 use crate::store::{Bucket, LARGEST, StoreError, UrlOrigin, is_web};
 use base::address::Address;
 use base::hash::Sum;
@@ -88,8 +88,8 @@ pub struct Arrival {
     pub way: Way,
     /// Transferred bytes.
     pub bytes: u64,
-    /// Fault of an unused patch.
-    pub warning: Option<Problem>,
+    /// Fault of an unused patch, and a yank that was taken back.
+    pub warnings: Vec<Problem>,
 }
 
 /// Opens a store at an address.
@@ -259,7 +259,7 @@ fn fetch_file(file: &PinnedFile, dir: &Path, patches: &Patches<'_>) -> Result<Ar
         let help = "remove it, or give another directory";
         return Err(Problem::error(Code::PinnedPackage, message).help(help));
     }
-    let mut arrival = Arrival { way: Way::Kept, bytes: 0, warning: None };
+    let mut arrival = Arrival { way: Way::Kept, bytes: 0, warnings: Vec::new() };
     if !is_there {
         let unread = |why: &dyn fmt::Display| {
             let message = format!("cannot fetch `{}`: {why}", file.name);
@@ -271,11 +271,23 @@ fn fetch_file(file: &PinnedFile, dir: &Path, patches: &Patches<'_>) -> Result<Ar
             arrival.bytes = download_whole(file, &saving, &unread)?;
         }
     }
-    if let Some(reason) = &file.yanked {
-        let yank = dir.join(format!("{}.yanked", file.name));
-        write_file(dir, &yank, reason.as_bytes()).map_err(|e| unwritten(&e))?;
-    }
+    arrival.warnings.extend(write_yank(file, dir).map_err(|e| unwritten(&e))?);
     Ok(arrival)
+}
+
+/// Writes the yank of the page. A file of an earlier yank becomes a text that takes it back also in
+/// other indexes.
+fn write_yank(file: &PinnedFile, dir: &Path) -> io::Result<Option<Problem>> {
+    let is_back = file.yanked.is_none();
+    if is_back && !matches!(Yank::beside(&dir.join(&file.name))?, Some(Yank::For(_))) {
+        return Ok(None);
+    }
+    let name = format!("{}.yanked", file.name);
+    write_file(dir, &dir.join(&name), Yank::text(file.yanked.as_deref()).as_bytes())?;
+    let message =
+        format!("the index does not yank `{}`: `{name}` now takes the yank back", file.name);
+    let help = "write the reason into it again to yank the file in your index";
+    Ok(is_back.then(|| Problem::note(Code::PinnedPackage, message).help(help)))
 }
 
 fn by_patch(
@@ -286,14 +298,14 @@ fn by_patch(
     let save = |new: &[u8]| saving.save(new, |_| Ok(()));
     match patches.apply(file, save) {
         Ok(Some((bytes, saved))) => {
-            saved.map(|()| Arrival { way: Way::Patch, bytes, warning: None })
+            saved.map(|()| Arrival { way: Way::Patch, bytes, warnings: Vec::new() })
         }
-        Ok(None) => Ok(Arrival { way: Way::Whole, bytes: 0, warning: None }),
+        Ok(None) => Ok(Arrival { way: Way::Whole, bytes: 0, warnings: Vec::new() }),
         Err(why) => {
             let message = format!("a patch of `{}` is damaged or unreadable: {why}", file.name);
             let help = "the whole package is fetched";
-            let warning = Some(Problem::warning(Code::PinnedPackage, message).help(help));
-            Ok(Arrival { way: Way::Whole, bytes: 0, warning })
+            let warnings = vec![Problem::warning(Code::PinnedPackage, message).help(help)];
+            Ok(Arrival { way: Way::Whole, bytes: 0, warnings })
         }
     }
 }
