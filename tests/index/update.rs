@@ -329,3 +329,27 @@ fn pages_of_a_store_are_no_pages_of_a_directory() {
     succeed(dir.path(), &["index", "write", ".", "--overwrite"]);
     write_simple(dir.path());
 }
+
+#[test]
+fn a_link_to_nothing_is_not_left_out() {
+    for name in ["two-1.0-py3-none-any.whl", "one-1.0-py3-none-any.whl.yanked"] {
+        let dir = TempDir::new().unwrap();
+        let dist = dir.path().join("dist");
+        let elsewhere = wheel(&dir.path().join("elsewhere"), "three", "1.0", &[]);
+        wheel(&dist, "one", "1.0", &[]);
+        let link = |target: &Path, name: &str| {
+            std::os::unix::fs::symlink(target, dist.join(name)).unwrap();
+        };
+        link(&elsewhere, "three-1.0-py3-none-any.whl");
+        assert_eq!(write_simple(&dist).packages, 2);
+        link(Path::new("/none/x"), name);
+        for args in [&["index", "write", "dist"][..], &["index", "publish", "dist", "store"]] {
+            let output = rockpack(dir.path(), args);
+            assert_eq!(output.status.code(), Some(2), "{name}");
+            let messages = crate::program::stderr(&output);
+            assert!(messages.contains("cannot read the packages in dist: "), "{messages}");
+            assert!(messages.contains(&format!("dist/{name}")), "{messages}");
+        }
+        assert!(!dir.path().join("store").exists());
+    }
+}

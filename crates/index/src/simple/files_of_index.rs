@@ -1,5 +1,8 @@
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
+
+use fs_err as fs;
 
 use super::attestation::ATTESTATIONS;
 use super::{IndexError, RECORD, STATE};
@@ -26,9 +29,9 @@ impl FilesOfIndex {
     pub(super) fn below(dir: &Path) -> Result<Self, IndexError> {
         let mut files = Self::default();
         for entry in walk_where(dir, |entry| !entry.is_hidden()) {
-            let entry =
-                entry.map_err(|source| IndexError::Read { path: dir.to_owned(), source })?;
-            if let Some(list) = files.list_for(&entry) {
+            let unread = |source| IndexError::Read { path: dir.to_owned(), source };
+            let entry = entry.map_err(unread)?;
+            if let Some(list) = files.list_for(&entry).map_err(unread)? {
                 let path = entry
                     .below()
                     .to_string_lossy()
@@ -68,8 +71,9 @@ impl FilesOfIndex {
         patches
     }
 
-    fn list_for(&mut self, entry: &Entry) -> Option<&mut Vec<RelPath>> {
+    fn list_for(&mut self, entry: &Entry) -> io::Result<Option<&mut Vec<RelPath>>> {
         let name = entry.name();
+        let is_page = ["index.html", "index.json", RECORD].contains(&&*name);
         let list = match &*name {
             "index.html" | "index.json" => &mut self.pages,
             RECORD => &mut self.records,
@@ -77,10 +81,19 @@ impl FilesOfIndex {
             name if Form::of_file(name).is_some() || variants::of_file_name(name).is_some() => {
                 &mut self.packages
             }
-            _ => return None,
+            _ => return Ok(None),
         };
-        entry.path().is_file().then_some(list)
+        let is_file = if is_page { entry.path().is_file() } else { is_file(entry)? };
+        Ok(is_file.then_some(list))
     }
+}
+
+/// Fails for a link to nothing, which would leave a package out without a message.
+fn is_file(entry: &Entry) -> io::Result<bool> {
+    if entry.file_type().is_symlink() {
+        return Ok(fs::metadata(entry.path())?.is_file());
+    }
+    Ok(entry.file_type().is_file())
 }
 
 fn owner(name: &str) -> Option<&str> {
