@@ -292,3 +292,38 @@ fn refuses_answers_of_a_hostile_server() {
         assert!(!dir.path().join("pages").exists(), "{expected}");
     }
 }
+
+#[cfg(feature = "stores")]
+#[test]
+fn links_of_a_web_server_can_begin_with_its_path() {
+    let dir = TempDir::new().unwrap();
+    let name = "num_py-2.0-py3-none-any.whl";
+    let sha256 = hash(&wheel(&dir.path().join("made"), "num-py", "2.0", &[]));
+    let source = super::pinned::web::serve(move |address, path| {
+        let body = match path {
+            "/simple/index.html" => format!(
+                "<a href=/>up</a><a href=/simple/num-py/>a</a><a href={address}/simple/num-py/>b</a>"
+            ),
+            "/other/index.html" => "<a href=/elsewhere/num-py/>a</a>".to_owned(),
+            "/simple/num-py/index.html" | "/other/num-py/index.html" => {
+                format!("<a href=/files/{name}#sha256={sha256}>a</a>")
+            }
+            _ => return None,
+        };
+        Some(("200 OK", String::new(), body.into_bytes()))
+    });
+    let mirrored = |place: &str, more: &[&str]| {
+        let place = format!("{source}/{place}/");
+        rockpack(dir.path(), &[&["index", "mirror", &place, "pages"], more].concat())
+    };
+    for (place, more) in [("simple", &[][..]), ("other", &["--project", "num-py"])] {
+        let output = mirrored(place, more);
+        assert!(output.status.success(), "{place}: {}", stderr(&output));
+        let page = json(&dir.path().join("pages/num-py/index.json")).unwrap();
+        assert_eq!(list(&page, "files")[0]["url"], format!("{source}/files/{name}").as_str());
+    }
+    let output = mirrored("other", &[]);
+    assert_eq!(output.status.code(), Some(1));
+    let expected = "it links to `/elsewhere/num-py/`, which would be lost";
+    assert!(stderr(&output).contains(expected), "{}", stderr(&output));
+}

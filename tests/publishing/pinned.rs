@@ -194,16 +194,16 @@ fn a_yank_is_taken_back_with_the_index() {
 }
 
 #[cfg(feature = "stores")]
-mod web {
+pub mod web {
     use std::io::{BufRead, BufReader, Write};
     use std::net::TcpListener;
 
     use super::*;
 
-    type Answer = (&'static str, String, Vec<u8>);
+    pub type Answer = (&'static str, String, Vec<u8>);
 
     /// Answers each path; unknown ones with 404. Returns the address.
-    fn serve(answer: impl Fn(&str, &str) -> Option<Answer> + Send + Sync + 'static) -> String {
+    pub fn serve(answer: impl Fn(&str, &str) -> Option<Answer> + Send + Sync + 'static) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let own_address = address.clone();

@@ -107,6 +107,8 @@ fn pages(source: &PageStore<'_>, mirror: &Mirror) -> Result<BTreeMap<String, Fil
     // Further indexes have other packages of equal names.
     for shelf in &mirror.layout.of_index(None).shelves {
         let projects = match shelf.root()? {
+            // The page of all projects is not needed, and can have links that are refused.
+            Some(_) if !mirror.projects.is_empty() => mirror.projects.clone(),
             Some(root) => read::projects(source, &root)?.0.unwrap_or_default().0,
             None => BTreeSet::from([String::new()]),
         };
@@ -161,7 +163,7 @@ fn check(pages: &BTreeMap<String, Files>, projects: &BTreeSet<String>) -> Result
 
 fn earlier_projects(dest: &PageStore<'_>, shelf: &Shelf) -> Result<BTreeSet<String>, PublishError> {
     let Some(root) = shelf.root()? else { return Ok(BTreeSet::new()) };
-    check_mirror(dest, &root, |html| Projects::of_html(html).is_err())?;
+    check_mirror(dest, &root, |html| Projects::of_html(html, None).is_err())?;
     let page = dest.page(&root.json)?.filter(|page| is_ours(&page.bytes));
     let projects = page.and_then(|page| Projects::parse(&page.bytes).ok()).unwrap_or_default();
     Ok(projects.0)

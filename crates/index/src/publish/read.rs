@@ -7,8 +7,8 @@ use super::layout::PageKeys;
 use super::page::Page;
 use super::page_store::PageStore;
 use super::{PublishError, pause};
-use crate::simple::{Files, PageError, Projects, Yanked, beyond_data, is_ours};
-use crate::store::Bucket;
+use crate::simple::{Files, PageError, Projects, Yanked, beyond_data, is_ours, resolve};
+use crate::store::{Bucket, is_web};
 use base::names::RelPath;
 
 pub(super) fn files(
@@ -54,11 +54,18 @@ pub(super) fn projects(
     let parsed = data.as_ref().map(|page| Projects::parse(&page.bytes)).transpose();
     let mut projects = parsed.map_err(|e| wrong(pages.bucket, &place.json, e))?;
     if let Some(html) = others_html(html, projects.is_some()) {
-        let theirs = Projects::of_html(&html.bytes);
+        let url = web_address(pages.bucket, &place.html);
+        let theirs = Projects::of_html(&html.bytes, url.as_deref());
         let theirs = theirs.map_err(|e| wrong(pages.bucket, &place.html, e))?;
         projects.get_or_insert_default().0.extend(theirs.0);
     }
     Ok((projects, data))
+}
+
+/// URL of a page's directory on a web server.
+fn web_address(bucket: &dyn Bucket, page: &RelPath) -> Option<String> {
+    let server = bucket.name();
+    is_web(server).then(|| resolve(&format!("{}/{page}/", server.trim_end_matches('/')), "../"))
 }
 
 /// Rejects this program's HTML page with more information than its data: it was edited by hand.

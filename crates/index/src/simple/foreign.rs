@@ -1,5 +1,6 @@
 //! HTML pages of any program (PEP 503, PEP 592, PEP 658, PEP 714).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use percent_encoding::percent_decode_str;
@@ -8,6 +9,7 @@ use serde_json::{Value, json};
 use super::anchor::{Anchor, MOST_LINKS, links};
 use super::document::{Files, PageError, Projects, check, check_version, entries};
 use super::entry::{IndexedFile, Yanked};
+use super::reference::Link;
 use base::address::Address;
 use base::names::normalized;
 
@@ -31,11 +33,13 @@ impl Files {
 }
 
 impl Projects {
-    pub(crate) fn of_html(html: &[u8]) -> Result<Self, PageError> {
+    /// With the URL of the page on a web server, with a final `/`, links can begin with its path.
+    pub(crate) fn of_html(html: &[u8], url: Option<&str>) -> Result<Self, PageError> {
         let mut projects = Self::default();
         for anchor in anchors(html)? {
             let href = anchor.get("href").unwrap_or_default();
-            let directory = href.strip_suffix("index.html").unwrap_or(href);
+            let Some(href) = below(href, url) else { continue };
+            let directory = href.strip_suffix("index.html").unwrap_or(&href);
             let directory = directory.strip_prefix("./").unwrap_or(directory);
             let name = directory.strip_suffix('/').unwrap_or(directory);
             let elsewhere = || PageError::Link(Address::new(address(&anchor)));
@@ -44,6 +48,18 @@ impl Projects {
         }
         Ok(projects)
     }
+}
+
+/// Link relative to the page with this URL; `None` for links to it or a directory above.
+fn below<'h>(href: &'h str, url: Option<&str>) -> Option<Cow<'h, str>> {
+    let target = |url| Link::parse(href).map(|link| link.on_page(url));
+    let Some((url, target)) = url.and_then(|url| Some((url, target(url)?))) else {
+        return Some(href.into());
+    };
+    if target.ends_with('/') && url.starts_with(&target) {
+        return None;
+    }
+    Some(target.strip_prefix(url).map_or_else(|| href.into(), |below| below.to_owned().into()))
 }
 
 /// Packages on a JSON or HTML page. Ignores other links.
@@ -111,7 +127,7 @@ fn entry(anchor: &Anchor) -> Result<Option<Vec<IndexedFile>>, PageError> {
     let (url, fragment) = href.split_once('#').unwrap_or((href, ""));
     let path = url.split('?').next().unwrap_or_default();
     let name = percent_decode_str(path.rsplit('/').next().unwrap_or_default()).decode_utf8();
-    let Ok(name) = name.map(std::borrow::Cow::into_owned) else { return Ok(None) };
+    let Ok(name) = name.map(Cow::into_owned) else { return Ok(None) };
     if !PACKAGES.iter().any(|ending| name.ends_with(ending)) {
         return Ok(BESIDE.iter().any(|ending| name.ends_with(ending)).then(Vec::new));
     }
@@ -145,5 +161,36 @@ fn metadata(text: &str) -> Option<Value> {
     match text.split_once('=') {
         Some((name, hash)) => Some(json!({ name: hash })),
         None => (text == "true").then_some(Value::Bool(true)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_to_projects_begin_with_the_path_of_a_web_server() {
+        let url = "https://h:1/whl/simple/";
+        let projects = |links: &[&str], url| {
+            let html: String =
+                links.iter().map(|link| format!("<a href=\"{link}\">x</a>")).collect();
+            Projects::of_html(html.as_bytes(), url).map(|projects| Vec::from_iter(projects.0))
+        };
+        let links = [
+            "/whl/simple/a-b/",
+            "https://h:1/whl/simple/c/index.html",
+            "//h:1/whl/simple/d",
+            "./e/",
+            "f/",
+            "../simple/g/",
+            "/whl/",
+            "/",
+            "/whl/simple/",
+        ];
+        assert_eq!(projects(&links, Some(url)).unwrap(), ["a-b", "c", "d", "e", "f", "g"]);
+        for link in ["/whl/other/", "https://other/whl/simple/a/", "/whl/simple/a/b/", "A/"] {
+            assert!(projects(&[link], Some(url)).is_err(), "{link}");
+        }
+        assert!(projects(&links[..1], None).is_err());
     }
 }
