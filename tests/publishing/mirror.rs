@@ -51,6 +51,43 @@ fn pages_lead_to_where_packages_are_with_hashes() {
 }
 
 #[test]
+fn a_run_after_an_interruption_removes_pages_of_old_projects() {
+    use super::failing::Failing;
+    use index::publish::{Mirror, mirror};
+
+    let dir = TempDir::new().unwrap();
+    let store = Directory::new(&dir.path().join("store"));
+    published(&small_set(dir.path(), "1.0"), &store, &options(Form::Projects));
+    let mirrored = |dest: &dyn Bucket, projects: &[&str]| {
+        let mirror_of = Mirror {
+            layout: Layout::from_form(Form::Projects),
+            public: format!("{PUBLIC}/"),
+            projects: projects.iter().map(|&name| name.to_owned()).collect(),
+            dry_run: false,
+            cache: None,
+        };
+        mirror(&store, dest, &mirror_of, &|_| ())
+    };
+    let fewer = ["b-part", "c-part"];
+    let expected = dir.path().join("expected");
+    mirrored(&Directory::new(&expected), &fewer).unwrap();
+    for lost in [false, true] {
+        for count in 0.. {
+            let root = dir.path().join(format!("pages-{lost}-{count}"));
+            mirrored(&Directory::new(&root), &[]).unwrap();
+            let failing = Failing::new(Directory::new(&root), count, lost);
+            let is_done = mirrored(&failing, &fewer).is_ok();
+            mirrored(&Directory::new(&root), &fewer).unwrap();
+            assert!(contents(&root) == contents(&expected), "{count}: {:?}", names(&root));
+            if is_done {
+                assert!(count >= 4 + 2, "{count}");
+                break;
+            }
+        }
+    }
+}
+
+#[test]
 fn shelves_are_one_index_with_separate_addresses() {
     let dir = TempDir::new().unwrap();
     for name in ["rocm", "torch"] {

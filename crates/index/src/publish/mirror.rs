@@ -59,46 +59,65 @@ pub fn mirror(
     }
     // The destination has one index.
     let shelf = Shelf::from_form(Form::Projects);
-    let mut texts = Vec::new();
-    for files in pages.values() {
-        let place = shelf.page(&files.name)?;
-        let json = files.json().map_err(|e| read::wrong(dest.bucket, &place.json, e.into()))?;
-        texts.push((place, json, files.html()));
-    }
-    if let Some(place) = shelf.root()? {
-        let projects = Projects(pages.keys().cloned().collect());
-        let json = projects.json().map_err(|e| read::wrong(dest.bucket, &place.json, e.into()))?;
-        texts.push((place, json, projects.html()));
-    }
+    let (of_projects, root) = texts(dest, &shelf, &pages)?;
     let earlier = earlier_projects(dest, &shelf)?;
     for project in earlier.iter().chain(pages.keys()) {
         check_mirror(dest, &shelf.page(project)?, relative_package)?;
     }
     let obsolete = obsolete(dest, &shelf, &earlier, &pages)?;
-    let (writer, mut mirrored) = (Writer { pages: dest }, Mirrored::default());
-    let files =
-        texts.iter().flat_map(|(PageKeys { json, html }, data, page)| [(json, data), (html, page)]);
-    let files: Vec<(&RelPath, &String)> = files.collect();
-    for (key, _) in &files {
+    for (key, _) in of_projects.iter().chain(&root) {
         check_ours(dest, key)?;
     }
+    let writer = Writer { pages: dest };
+    let write = |texts: &[Text]| {
+        texts.iter().try_fold(0, |pages, (key, text)| {
+            let written = if mirror.dry_run {
+                writer.would_remake(key, report, text)
+            } else {
+                writer.remade(key, report, || Ok(text.clone()))
+            };
+            written.map(|written| pages + written)
+        })
+    };
     if !mirror.dry_run {
         dest.bucket.check_writes()?;
     }
-    for (key, text) in files {
-        mirrored.pages += if mirror.dry_run {
-            writer.would_remake(key, report, text)?
-        } else {
-            writer.remade(key, report, || Ok(text.clone()))?
-        };
-    }
-    mirrored.removed = obsolete.len();
+    let mut written = write(&of_projects)?;
     if !mirror.dry_run {
+        // The next run after an interruption finds their projects on the root page.
         obsolete.iter().try_for_each(|key| dest.bucket.delete(key))?;
     }
-    mirrored.projects = pages.len();
-    mirrored.packages = pages.values().map(|files| files.files.len()).sum();
-    Ok(mirrored)
+    written += write(&root)?;
+    Ok(Mirrored {
+        projects: pages.len(),
+        packages: pages.values().map(|files| files.files.len()).sum(),
+        pages: written,
+        removed: obsolete.len(),
+    })
+}
+
+/// Text of a page file.
+type Text = (RelPath, String);
+
+/// Pages of projects, and of their list.
+fn texts(
+    dest: &PageStore<'_>,
+    shelf: &Shelf,
+    pages: &BTreeMap<String, Files>,
+) -> Result<(Vec<Text>, Vec<Text>), PublishError> {
+    let pair = |place: PageKeys, json: serde_json::Result<String>, html| {
+        let json = json.map_err(|e| read::wrong(dest.bucket, &place.json, e.into()))?;
+        Ok::<_, PublishError>([(place.json, json), (place.html, html)])
+    };
+    let (mut of_projects, mut root) = (Vec::new(), Vec::new());
+    for files in pages.values() {
+        of_projects.extend(pair(shelf.page(&files.name)?, files.json(), files.html())?);
+    }
+    if let Some(place) = shelf.root()? {
+        let projects = Projects(pages.keys().cloned().collect());
+        root.extend(pair(place, projects.json(), projects.html())?);
+    }
+    Ok((of_projects, root))
 }
 
 fn pages(source: &PageStore<'_>, mirror: &Mirror) -> Result<BTreeMap<String, Files>, PublishError> {
@@ -201,7 +220,7 @@ fn obsolete(
     let mut obsolete = Vec::new();
     for project in earlier.iter().filter(|project| !pages.contains_key(*project)) {
         let PageKeys { json, html } = shelf.page(project)?;
-        for key in [json, html] {
+        for key in [html, json] {
             if dest.page(&key)?.is_some_and(|page| is_ours(&page.bytes)) {
                 obsolete.push(key);
             }
