@@ -1,5 +1,6 @@
 //! Wheels that a command rewrites. All must pass the gate before the first appears.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use fs_err as fs;
@@ -60,6 +61,7 @@ impl Edited<'_> {
         let passed =
             gate::for_command(check::Command::Edit, &manifest, self.allowed).check_as(&entrants);
         passed.map_err(|error| gate::failure(&error))?;
+        check_places(&prepared)?;
         for (wheel, prepared) in wheels.iter().zip(&prepared) {
             let mended = gate::mended(wheel, &[prepared.file().to_owned()]);
             ui::show_problems(&mended.map_err(|error| environment(with_causes(&error)))?);
@@ -71,6 +73,15 @@ impl Edited<'_> {
         let into = self.output.or_else(|| wheel.parent()).unwrap_or_else(|| Path::new("."));
         if into.as_os_str().is_empty() { Path::new(".") } else { into }
     }
+}
+
+/// Compares the wheels with files of their names and with each other, before the first appears.
+fn check_places(prepared: &[Prepared]) -> Result<(), Failure> {
+    let mut places: BTreeMap<&Path, &Prepared> = BTreeMap::new();
+    for_each(prepared, |wheel| {
+        wheel.check_place()?;
+        places.insert(wheel.place(), wheel).map_or(Ok(()), |other| wheel.check_against(other))
+    })
 }
 
 fn package_file(prepared: &Prepared) -> Option<PackageFile> {
@@ -113,6 +124,9 @@ fn problem(error: &MakeError) -> Problem {
     let problem = Problem::error(Code::WheelRefused, with_causes(error));
     match error {
         MakeError::Exists { .. } => problem.help("move it away, or give another directory with -o"),
+        MakeError::Twice { .. } => {
+            problem.help("rewrite them with two commands and another directory each: -o DIR")
+        }
         _ => problem,
     }
 }

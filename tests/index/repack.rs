@@ -206,3 +206,30 @@ fn one_refused_wheel_stops_all() {
     assert_eq!(code, Some(1), "{messages}");
     assert!(!dir.path().join("out").exists(), "nothing is left");
 }
+
+#[test]
+fn one_taken_name_stops_all() {
+    let dir = TempDir::new().unwrap();
+    let (made, out) = (dir.path().join("in"), dir.path().join("out"));
+    let one = wheel(&made, "one", "1.0", &[]);
+    wheel(&made, "two", "1.0", &[]);
+    fs::create_dir(&out).unwrap();
+    fs::write(out.join("two-1.0-py3-none-any.whl"), "other").unwrap();
+    let (code, messages) = refusal(dir.path(), &["-o", "out", "in"]);
+    assert_eq!(code, Some(1), "{messages}");
+    let expected = "out/two-1.0-py3-none-any.whl already exists with other content";
+    assert!(messages.contains(expected), "{messages}");
+    assert_eq!(base::directory::names(&out).unwrap(), ["two-1.0-py3-none-any.whl"]);
+
+    let other = wheel(&dir.path().join("other"), "one", "1.0", &["two"]);
+    let wheels = [&one, &other].map(|wheel| wheel.to_str().unwrap());
+    let (code, messages) = refusal(dir.path(), &["-o", "new", wheels[0], wheels[1]]);
+    assert_eq!(code, Some(1), "{messages}");
+    let expected = "two wheels would have the name new/one-1.0-py3-none-any.whl, with different";
+    assert!(messages.contains(expected), "{messages}");
+    assert!(!dir.path().join("new").exists(), "nothing is left");
+    fs::copy(&one, &other).unwrap();
+    fs::remove_dir_all(&out).unwrap();
+    let printed = repack(dir.path(), "max", dir.path(), "new");
+    assert!(printed.contains("new/one-1.0-py3-none-any.whl (was there already)"), "{printed}");
+}

@@ -46,6 +46,12 @@ pub enum MakeError {
         /// File.
         path: PathBuf,
     },
+    /// Wheels with one new name.
+    #[error("two wheels would have the name {}, with different content", .path.display())]
+    Twice {
+        /// File.
+        path: PathBuf,
+    },
     /// Member that installers reject.
     #[error("`{name}` of {} {reason}", .wheel.display())]
     Member {

@@ -70,6 +70,27 @@ impl Prepared {
         &self.place
     }
 
+    /// Fails like [`Self::finish`] if the final path has other bytes.
+    pub fn check_place(&self) -> Result<(), MakeError> {
+        let path = self.place.clone();
+        let is_there = self.file.is_some() && fs::symlink_metadata(&path).is_ok();
+        match is_there.then(|| are_different(self.file(), &path)) {
+            Some(Err(source)) => Err(MakeError::Write { path, source }),
+            Some(Ok(true)) => Err(MakeError::Exists { path }),
+            Some(Ok(false)) | None => Ok(()),
+        }
+    }
+
+    /// Fails if `other` has the same final path and other bytes.
+    pub fn check_against(&self, other: &Self) -> Result<(), MakeError> {
+        let path = self.place.clone();
+        match (path == other.place).then(|| are_different(self.file(), other.file())) {
+            Some(Err(source)) => Err(MakeError::Write { path, source }),
+            Some(Ok(true)) => Err(MakeError::Twice { path }),
+            Some(Ok(false)) | None => Ok(()),
+        }
+    }
+
     /// Gives the wheel its final name.
     pub fn finish(self) -> Result<FinishedWheel, MakeError> {
         let Self { place, file, signatures: dropped } = self;
@@ -80,9 +101,7 @@ impl Prepared {
         let was_there = match file.persist_new(&place) {
             Ok(()) => false,
             Err((file, error)) if error.kind() == io::ErrorKind::AlreadyExists => {
-                if regular::sha256(file.path()).map_err(failed)?
-                    != regular::sha256(&place).map_err(failed)?
-                {
+                if are_different(file.path(), &place).map_err(failed)? {
                     return Err(MakeError::Exists { path: place });
                 }
                 true
@@ -91,4 +110,8 @@ impl Prepared {
         };
         Ok(FinishedWheel { path: place, was_there, dropped })
     }
+}
+
+fn are_different(one: &Path, two: &Path) -> io::Result<bool> {
+    Ok(regular::sha256(one)? != regular::sha256(two)?)
 }
