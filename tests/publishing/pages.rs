@@ -470,3 +470,19 @@ fn compressed_pages_are_the_plain_ones() {
         );
     }
 }
+
+#[test]
+fn checksums_in_capitals_are_of_the_same_package() {
+    let dir = TempDir::new().unwrap();
+    let (set, root) = (dir.path().join("set"), dir.path().join("store"));
+    let package = wheel(&set, "b-part", "1.0", &[]);
+    let name = package.file_name().unwrap().to_str().unwrap();
+    fs::create_dir_all(root.join("b-part")).unwrap();
+    fs::copy(&package, root.join("b-part").join(name)).unwrap();
+    let hashes = serde_json::json!({"sha256": hash(&package).to_uppercase()});
+    let page = serde_json::json!({"files": [{"filename": name, "url": name, "hashes": hashes}]});
+    fs::write(root.join("b-part/index.json"), page.to_string()).unwrap();
+    let (summary, _) = published(&set, &Directory::new(&root), &options(Form::Projects));
+    assert_eq!((summary.uploaded, summary.same), (0, 1));
+    assert_eq!(check_index(&root, Form::Projects).len(), 1);
+}

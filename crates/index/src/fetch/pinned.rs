@@ -138,7 +138,7 @@ fn earlier(history: &History<&IndexedFile>, name: &str) -> Vec<Earlier> {
 }
 
 fn hash_of(file: &IndexedFile) -> String {
-    file.sha256().unwrap_or_default().to_ascii_lowercase()
+    file.sha256().unwrap_or_default().to_owned()
 }
 
 fn files_of_pin<'f>(

@@ -191,9 +191,9 @@ pub(super) fn check(files: &[IndexedFile]) -> Result<(), PageError> {
         named_well(file)?;
         let value = |key| PageError::Value { file: file.filename.clone(), key };
         file.wrong_value().map_or(Ok(()), |key| Err(value(key)))?;
-        let sha256 = file.sha256().map(str::to_ascii_lowercase);
-        let first = hashes.entry(&file.filename).or_insert_with(|| sha256.clone());
-        if *first != sha256 {
+        let sha256 = file.sha256();
+        let first = *hashes.entry(&file.filename).or_insert(sha256);
+        if first != sha256 {
             return Err(PageError::OtherBytes(file.filename.clone()));
         }
     }

@@ -179,7 +179,8 @@ impl IndexedFile {
     }
 }
 
-/// Reads a map. Rejects duplicate keys, because programs disagree on the one that counts.
+/// Reads a map, with values in lower case. Rejects duplicate keys, because programs disagree on the
+/// one that counts.
 fn unique_hashes<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, String>, D::Error> {
     struct UniqueHashes;
 
@@ -193,7 +194,7 @@ fn unique_hashes<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, 
         fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
             let mut hashes = BTreeMap::new();
             while let Some((algorithm, hash)) = map.next_entry::<String, String>()? {
-                if hashes.insert(algorithm, hash).is_some() {
+                if hashes.insert(algorithm, hash.to_ascii_lowercase()).is_some() {
                     return Err(M::Error::custom("two hashes of one algorithm"));
                 }
             }
