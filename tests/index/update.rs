@@ -117,7 +117,9 @@ fn a_package_can_be_removed_by_name() {
     write_simple(dir.path());
     let pages = page_texts(dir.path());
     let path = wheel(dir.path(), "gone", "1.0", &[]);
-    fs::write(dir.path().join("gone-1.0-py3-none-any.whl.yanked"), "bad").unwrap();
+    for companion in ["yanked", "from-0123456789abcdef.patch"] {
+        fs::write(format!("{}.{companion}", path.display()), "bad").unwrap();
+    }
     write_simple(dir.path());
     let elsewhere = TempDir::new().unwrap();
     let other = wheel(elsewhere.path(), "gone", "1.0", &[]);

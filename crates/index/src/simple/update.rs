@@ -86,7 +86,7 @@ impl<'a> Update<'a> {
         for (path, text) in self.records_without(&removed)? {
             self.publication.write_changed(&path, |to| to.write_all(&text))?;
         }
-        let to_delete = self.to_delete(&removed)?;
+        let to_delete = self.to_delete(&removed, &files)?;
         self.publish(&pages, &files.pages, to_delete)
     }
 
@@ -189,8 +189,12 @@ impl<'a> Update<'a> {
     }
 
     /// Packages last.
-    fn to_delete(&self, removed: &[RelPath]) -> Result<Vec<RelPath>, IndexError> {
-        let mut companions = BTreeSet::new();
+    fn to_delete(
+        &self,
+        removed: &[RelPath],
+        files: &FilesOfIndex,
+    ) -> Result<Vec<RelPath>, IndexError> {
+        let (mut companions, patches) = (BTreeSet::new(), files.patches());
         let has_metadata = |(_, old): &(&RelPath, &StampedPackage)| old.package.metadata.is_some();
         for (path, _) in self.old.packages.iter().filter(has_metadata) {
             companions.insert(companion(path, "metadata")?);
@@ -199,6 +203,8 @@ impl<'a> Update<'a> {
             for ending in ["metadata", "yanked", PROVENANCE].into_iter().chain(ATTESTATIONS) {
                 companions.insert(companion(path, ending)?);
             }
+            let patches = patches.get(path.as_str()).into_iter().flatten();
+            companions.extend(patches.map(|patch| (*patch).clone()));
         }
         let existing = companions.into_iter().filter(|path| self.place(path).is_file());
         Ok(existing.chain(removed.iter().cloned()).collect())
