@@ -60,8 +60,11 @@ struct Line {
 /// Joins lines with their continuations, without comments. Like pip, ends a requirement at a line
 /// with only a comment.
 fn logical_lines(text: &str) -> Vec<Line> {
-    let (mut lines, mut open, mut start): (Vec<Line>, _, _) = (Vec::new(), false, 0);
-    for whole in text.split_inclusive('\n') {
+    // Editors of Windows begin files with a byte order mark, which pip skips.
+    let content = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let (mut lines, mut open) = (Vec::<Line>::new(), false);
+    let mut start = text.len() - content.len();
+    for whole in content.split_inclusive('\n') {
         let is_comment = whole.trim_start().starts_with('#');
         let line = if is_comment { "" } else { whole.split(" #").next().unwrap_or_default() };
         let line = line.trim_end();
@@ -146,6 +149,15 @@ mod tests {
         assert!(shown[1].starts_with("b-c==1.0.0 8 b-c===1.0.0 --hash"), "{shown:?}");
         let expected = BTreeSet::from([first_hash, second_hash.to_ascii_lowercase()]);
         assert_eq!(pins[0].sha256, expected);
+    }
+
+    #[test]
+    fn skips_a_byte_order_mark() {
+        let text = format!("\u{feff}a==1 --hash=sha256:{}\r\n", "a".repeat(64));
+        let pins = pins(&Source::new("list.txt", text)).unwrap();
+        let place = pins[0].place.as_ref().unwrap();
+        assert_eq!((pins[0].to_string().as_str(), place.line()), ("a==1", 1));
+        assert!(place.text().starts_with("a==1 --hash"), "{}", place.text());
     }
 
     #[test]
