@@ -172,8 +172,8 @@ mod tests {
     fn links_to_projects_begin_with_the_path_of_a_web_server() {
         let url = "https://h:1/whl/simple/";
         let projects = |links: &[&str], url| {
-            let html: String =
-                links.iter().map(|link| format!("<a href=\"{link}\">x</a>")).collect();
+            let anchor = |link: &&str| ["<a href=\"", link, "\">x</a>"].concat();
+            let html = links.iter().map(anchor).collect::<Vec<_>>().concat();
             Projects::of_html(html.as_bytes(), url).map(|projects| Vec::from_iter(projects.0))
         };
         let links = [
