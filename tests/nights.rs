@@ -327,6 +327,22 @@ fn digests_are_of_the_cache_which_is_opened_once() {
 }
 
 /// A promotion gives the packages of a whole build.
+/// A directory of nights in place: the packages that a set requires stay.
+#[test]
+fn a_night_in_place_removes_no_package_that_it_requires() {
+    let dir = two_nights();
+    build(dir.path(), "7.14.0a3", "since", &["--since", "since"]);
+    let files = fs::read_dir(dir.path().join("since/dist")).unwrap();
+    let names: BTreeSet<String> =
+        files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    let versions = |version: &str| names.iter().filter(|name| name.contains(version)).count();
+    assert!(
+        versions("7.14.0a2") > ALWAYS.len() && versions("7.14.0a3") == ALWAYS.len(),
+        "{names:?}"
+    );
+    build(dir.path(), "7.14.0a4", "next", &["--since", "since"]);
+}
+
 #[test]
 fn packages_of_a_set_are_not_promoted() {
     let dir = two_nights();

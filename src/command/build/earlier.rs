@@ -11,6 +11,10 @@ use crate::ui;
 /// Returns true if `plan` replaces a package of an earlier build: with `--only`, other versions of
 /// its packages, otherwise all except Python projects.
 pub fn is_replaced(args: &BuildArgs, manifest: &Manifest, plan: &Plan, path: &RelPath) -> bool {
+    // The set requires them.
+    if plan.earlier.iter().any(|earlier| earlier.file == path.file_name()) {
+        return false;
+    }
     let Some(name) = distribution_of(path.file_name()).filter(|_| !args.keep) else {
         return false;
     };
