@@ -61,7 +61,7 @@ fn sha256(
     digest(source, &origin).map_err(|e| unreadable(&artifact.id, &entry.path, &e).into())
 }
 
-fn digest(source: &dyn Source, origin: &SourcePath) -> io::Result<String> {
+pub(super) fn digest(source: &dyn Source, origin: &SourcePath) -> io::Result<String> {
     let file = source.open(origin)?;
     let mut hasher = Sha256Hasher::default();
     hasher.update_from(0..file.len()?, |offset, out| file.read_exact_at(offset, out))?;

@@ -62,7 +62,10 @@ pub fn confirm<'o>(
     let is_same = |origin: &&SourcePath| -> Result<bool, Problems> {
         let saved = entries.get(&(&origin.artifact, &origin.base, &origin.path));
         match file(source, origin) {
-            Ok(kind) => Ok(saved.is_some_and(|saved| is_same_kind(&kind, &saved.kind))),
+            Ok(kind) => {
+                let saved = saved.filter(|saved| is_same_kind(&kind, &saved.kind));
+                saved.map_or(Ok(false), |saved| has_digest(source, origin, saved))
+            }
             Err(error) if is_other_kind(&error) => Ok(false),
             Err(error) => Err(unreadable(&origin.artifact, &origin.path, &error).into()),
         }
@@ -78,6 +81,18 @@ pub fn confirm<'o>(
         problems.push(changed_files(id, paths));
     }
     if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+/// Compares the bytes of a path that artifacts share: the plan takes its copies for equal by these.
+fn has_digest(
+    source: &dyn Source,
+    origin: &SourcePath,
+    saved: &CatalogEntry,
+) -> Result<bool, Problems> {
+    let Some(sha256) = &saved.sha256 else { return Ok(true) };
+    let digest = duplicates::digest(source, origin);
+    let digest = digest.map_err(|e| unreadable(&origin.artifact, &origin.path, &e))?;
+    Ok(digest == *sha256)
 }
 
 fn is_other_kind(error: &io::Error) -> bool {
