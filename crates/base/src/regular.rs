@@ -87,7 +87,8 @@ pub fn read_unlinked(path: impl AsRef<Path>, most: u64) -> io::Result<Vec<u8>> {
     read_open(open_unlinked(path)?, most)
 }
 
-fn read_open(mut file: File, most: u64) -> io::Result<Vec<u8>> {
+/// Reads an open file like [`read`].
+pub fn read_open(mut file: File, most: u64) -> io::Result<Vec<u8>> {
     let reported = file.metadata()?.len();
     let mut bytes = Vec::new();
     if reported <= most {

@@ -1,4 +1,4 @@
-use std::fs::TryLockError;
+use std::fs::{Metadata, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -154,8 +154,11 @@ impl Directory {
             io::ErrorKind::FileTooLarge => NotLoaded::Broken(Broken::Torn),
             _ => NotLoaded::Unreadable(error),
         };
-        let table = regular::read_unlinked(self.table(id), LARGEST_TABLE)
-            .map_err(|e| missing(e, NotLoaded::Gone))?;
+        let table =
+            regular::open_unlinked(self.table(id)).map_err(|e| missing(e, NotLoaded::Gone))?;
+        check_owner(&table)?;
+        let table =
+            regular::read_open(table, LARGEST_TABLE).map_err(|e| missing(e, NotLoaded::Gone))?;
         let table = Table::decode(&table).map_err(NotLoaded::Broken)?;
         // A segment is removed table first.
         let without_bytes = || {
@@ -167,13 +170,7 @@ impl Directory {
         };
         let file =
             regular::open_unlinked(self.bytes(id)).map_err(|e| missing(e, without_bytes()))?;
-        let metadata = file.metadata().map_err(NotLoaded::Unreadable)?;
-        // An owner of a segment can replace the bytes of any content.
-        if !is_trusted(&metadata) {
-            let error = untrusted(&self.bytes(id), "belongs to another user");
-            return Err(NotLoaded::Unreadable(error));
-        }
-        let length = metadata.len();
+        let length = check_owner(&file)?.len();
         if length != table.length {
             return Err(NotLoaded::Broken(Broken::Length {
                 expected: table.length,
@@ -329,6 +326,16 @@ fn remove_dead(path: &Path, is_dead: impl Fn() -> bool) -> io::Result<u64> {
     if (locked.is_ok() || old()) && is_dead() { remove(path) } else { Ok(0) }
 }
 
+/// Refuses a file of another user, who could replace the bytes of any content.
+fn check_owner(file: &fs::File) -> Result<Metadata, NotLoaded> {
+    let metadata = file.metadata().map_err(NotLoaded::Unreadable)?;
+    if is_trusted(&metadata) {
+        Ok(metadata)
+    } else {
+        Err(NotLoaded::Unreadable(untrusted(file.path(), "belongs to another user")))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -344,6 +351,23 @@ mod tests {
         let mut file = directory.temporary().unwrap();
         file.write_all(bytes).unwrap();
         directory.publish(file, &Table { length: bytes.len() as u64, ..Table::default() }).unwrap()
+    }
+
+    #[test]
+    fn refuses_tables_and_bytes_of_other_users() {
+        // Only root can give files away.
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let (_dir, directory) = directory();
+        let id = segment(&directory, b"one");
+        for file in [directory.table(&id), directory.bytes(&id)] {
+            std::os::unix::fs::chown(&file, Some(65534), None).unwrap();
+            let Err(NotLoaded::Unreadable(error)) = directory.load(&id) else { panic!("{file:?}") };
+            assert!(error.to_string().contains("belongs to another user"), "{error}");
+            std::os::unix::fs::chown(&file, Some(0), None).unwrap();
+            assert!(directory.load(&id).is_ok());
+        }
     }
 
     #[test]
