@@ -168,7 +168,7 @@ fn verify_names_and_removes_damaged_files() {
         lines[1]["message"]
             .as_str()
             .unwrap()
-            .ends_with("was damaged and removed: its packed bytes changed"),
+            .ends_with("is damaged and was removed: its packed bytes changed"),
         "{stderr}"
     );
     assert_eq!(printed(dir.path(), &["verify"]).split(',').next(), Some("1 packed file"));
