@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
+use fs_err as fs;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -119,10 +120,12 @@ impl Lock {
             serde_json::to_writer(&mut text, archive)?;
         }
         text.extend(b"\n]}\n");
-        let mut partial = PartialFile::beside(file, partial::ORDINARY)?;
+        // Links stay: others read the file that they lead to.
+        let place = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+        let mut partial = PartialFile::beside(&place, partial::ORDINARY)?;
         partial.write_all(&text)?;
         partial.sync()?;
-        partial.persist(file)?;
+        partial.persist(&place)?;
         Ok(())
     }
 }
@@ -141,8 +144,6 @@ impl Extend<LockedArchive> for Lock {
 
 #[cfg(test)]
 mod tests {
-    use fs_err as fs;
-
     use super::*;
 
     fn archive(key: &str) -> LockedArchive {
@@ -169,6 +170,18 @@ mod tests {
         );
         assert_eq!(Lock::load(&file).unwrap(), lock);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no temporary file stays");
+    }
+
+    #[test]
+    fn saves_to_the_file_that_a_link_leads_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, link) = (dir.path().join("shared.lock"), dir.path().join("rockpack.lock"));
+        Lock::default().save(&file).unwrap();
+        std::os::unix::fs::symlink("shared.lock", &link).unwrap();
+        let lock = Lock::from_iter([archive("a_lib_generic.tar.zst")]);
+        lock.save(&link).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(Lock::load(&file).unwrap(), lock);
     }
 
     #[test]
