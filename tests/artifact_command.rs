@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
 
-use catalog::{self, Demands, Directory, EntryKind, Source, SourcePath, Wanted};
+use catalog::{self, Catalog, Demands, Directory, EntryKind, Source, SourcePath, Wanted};
 use fs_err as fs;
 use tempfile::TempDir;
 
@@ -319,6 +319,38 @@ fn refuses_artifacts_that_differ_from_the_catalog() {
     assert!(stderr.contains("more file"), "{stderr}");
 }
 
+/// A plan takes the copies of a path for equal by the digests in the catalog.
+#[test]
+fn refuses_copies_of_a_path_that_differ_from_the_catalog() {
+    let dir = TempDir::new().unwrap();
+    let place = |name: &str| dir.path().join("in").join(name).join("stage/share/x/text");
+    for name in ["base_lib_generic", "base_run_generic"] {
+        fs::create_dir_all(place(name).parent().unwrap()).unwrap();
+        let manifest = dir.path().join("in").join(name).join("artifact_manifest.txt");
+        fs::write(manifest, "stage\n").unwrap();
+        fs::write(place(name), "equal").unwrap();
+    }
+    let scan = ["artifact", "scan", "--artifact-dir", "in", "-o", "catalog.json"];
+    assert!(rockpack(dir.path(), &scan).status.success());
+    fs::write(place("base_run_generic"), "other").unwrap();
+    let catalog = Catalog::load(&dir.path().join("catalog.json")).unwrap();
+    let found = Directory::open(&dir.path().join("in")).unwrap();
+    let origins: Vec<SourcePath> = catalog
+        .artifacts
+        .iter()
+        .map(|artifact| SourcePath {
+            artifact: artifact.id.clone(),
+            base: "stage".parse().unwrap(),
+            path: "share/x/text".parse().unwrap(),
+        })
+        .collect();
+    let problems = catalog::confirm(&found, &catalog, &origins).unwrap_err();
+    let messages: Vec<String> =
+        problems.iter().map(|problem| problem.message().to_owned()).collect();
+    let expected = "`share/x/text` of artifact `base_run_generic` does not match the catalog";
+    assert_eq!(messages, [expected]);
+}
+
 #[test]
 fn a_hard_link_has_the_bytes_of_an_unneeded_file() {
     let dir = TempDir::new().unwrap();
@@ -400,14 +432,24 @@ fn archives_do_not_go_where_the_artifacts_are() {
     let dir = TempDir::new().unwrap();
     artifact(dir.path());
     let before = fs::read_dir(dir.path().join("in")).unwrap().count();
-    for out in ["in", "./in", "in/../in"] {
-        let output = rockpack(dir.path(), &["artifact", "pack", "in", "-o", out]);
+    let one = fs::read_dir(dir.path().join("in")).unwrap().next().unwrap().unwrap().file_name();
+    let one = format!("in/{}", one.to_str().unwrap());
+    let inside = format!("{one}/stage/out");
+    let twice = "as a directory and as an archive";
+    for (from, out, expected) in [
+        ("in", "in", twice),
+        ("in", "./in", twice),
+        ("in", "in/../in", twice),
+        (&one, "in", twice),
+        (&one, &inside, "is inside of the artifact"),
+        ("in", &inside, "is inside of the artifact"),
+        (&one, "s3://bucket/run", "`rockpack index publish` uploads packages"),
+    ] {
+        let output = rockpack(dir.path(), &["artifact", "pack", from, "-o", out]);
         let stderr = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{stderr}");
-        assert!(
-            stderr.contains("would have each artifact as a directory and as an archive"),
-            "{stderr}"
-        );
+        assert_eq!(output.status.code(), Some(2), "{out}: {stderr}");
+        assert!(stderr.contains(expected), "{out}: {stderr}");
         assert_eq!(fs::read_dir(dir.path().join("in")).unwrap().count(), before);
+        assert!(!dir.path().join(&inside).exists() && !dir.path().join("s3:").exists());
     }
 }

@@ -1,10 +1,13 @@
 //! `rockpack artifact pack`.
 
+use std::path::Path;
+
 use base::source::{Code, Problem};
 use base::text::{counted, human_size};
-use catalog::{self, PackedArtifact};
+use catalog::{self, ArtifactId, PackedArtifact};
 use fs_err as fs;
 
+use super::build::destination::canonical;
 use super::{Failure, environment, print};
 use crate::cli::PackArgs;
 use crate::{inputs, ui};
@@ -20,8 +23,10 @@ pub fn run(args: &PackArgs) -> Result<(), Failure> {
     if artifacts.is_empty() {
         return Err(environment("--family leaves no artifact to pack"));
     }
+    for (id, dir) in &artifacts {
+        refuse_same_place(id, dir, &args.output)?;
+    }
     fs::create_dir_all(&args.output).map_err(|e| environment(e.to_string()))?;
-    refuse_same_place(args)?;
     let (mut unpacked, mut size) = (0, 0);
     for (id, dir) in &artifacts {
         let archive = pool.install(|| catalog::pack(id, dir, &args.output, args.level))?;
@@ -35,14 +40,17 @@ pub fn run(args: &PackArgs) -> Result<(), Failure> {
     print(&format!("{count}, {} of {}\n", human_size(size), human_size(unpacked)))
 }
 
-/// Refuses archives next to their directories: a build refuses artifacts that exist twice.
-fn refuse_same_place(args: &PackArgs) -> Result<(), Failure> {
-    let place = |path| fs::canonicalize(path).map_err(|e| environment(e.to_string()));
-    if place(&args.dir)? != place(&args.output)? {
+/// Refuses archives next to their directories, as a build refuses artifacts that exist twice, and inside
+/// of them, as the next archive would contain them.
+fn refuse_same_place(id: &ArtifactId, dir: &Path, output: &Path) -> Result<(), Failure> {
+    let (Some(artifact), Some(place)) = (canonical(dir), canonical(output)) else { return Ok(()) };
+    let message = if Some(&*place) == artifact.parent() {
+        format!("{} would have `{id}` as a directory and as an archive", output.display())
+    } else if place.starts_with(&artifact) {
+        format!("{} is inside of the artifact `{id}`", output.display())
+    } else {
         return Ok(());
-    }
-    let dir = args.dir.display();
-    let message = format!("{dir} would have each artifact as a directory and as an archive");
+    };
     let help = "give another directory for the archives: -o OUT";
     Err(Problem::usage(Code::Environment, message).help(help).into())
 }

@@ -19,7 +19,7 @@ use crate::cli::BuildArgs;
 use crate::inputs::{self, Remote, artifacts, artifacts::ArtifactOptions, variable::MEMORY};
 use crate::ui;
 
-mod destination;
+pub(super) mod destination;
 mod earlier;
 mod farm;
 #[cfg(feature = "remote")]

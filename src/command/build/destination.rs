@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use base::source::{Code, Problem};
-use catalog::Catalog;
+use catalog::{Artifact, Catalog};
 
 use crate::failure::Failure;
 
@@ -10,9 +10,12 @@ pub fn check(artifacts: &Path, catalog: &Catalog, dest: &Path) -> Result<(), Fai
     let (Ok(root), Some(dest_dir)) = (artifacts.canonicalize(), canonical(dest)) else {
         return Ok(());
     };
-    let Ok(below) = dest_dir.strip_prefix(&root) else { return Ok(()) };
-    let child = below.components().next().map(|child| child.as_os_str().to_string_lossy());
-    let artifact = catalog.artifacts.iter().find(|a| Some(a.id.to_string().into()) == child);
+    // An artifact can be a link to another directory.
+    let is_inside = |artifact: &&Artifact| {
+        let place = root.join(artifact.id.to_string()).canonicalize();
+        place.is_ok_and(|place| dest_dir.starts_with(place))
+    };
+    let artifact = catalog.artifacts.iter().find(is_inside);
     artifact.map_or(Ok(()), |artifact| {
         let message = format!("{} is inside of the artifact `{}`", dest.display(), artifact.id);
         Err(Problem::usage(Code::Environment, message)
@@ -21,7 +24,8 @@ pub fn check(artifacts: &Path, catalog: &Catalog, dest: &Path) -> Result<(), Fai
     })
 }
 
-fn canonical(path: &Path) -> Option<PathBuf> {
+/// Canonical path, also of a directory that does not exist yet.
+pub fn canonical(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
     let existing = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)))?;
     Some(existing.1.join(path.strip_prefix(existing.0).ok()?))
