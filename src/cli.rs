@@ -33,6 +33,7 @@ mod jobs;
 mod making;
 mod merge;
 mod mirror;
+mod output;
 mod pack_stream;
 mod plan;
 mod project;

@@ -23,7 +23,7 @@ pub struct PackArgs {
     pub dir: PathBuf,
 
     /// Directory for the archives, created if missing
-    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::DirPath)]
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::DirPath, value_parser = super::output::path())]
     pub output: PathBuf,
 
     /// Only artifacts of these families, such as generic or gfx942; separated by `,` or repeated

@@ -133,7 +133,7 @@ pub struct BuildArgs {
 
     /// Directory for packages (OUT/dist), and projects' logs (OUT/logs), documentation (OUT/docs)
     /// and kept files (OUT/kept)
-    #[arg(short, long, alias = "dest-dir", value_name = "OUT", value_hint = ValueHint::DirPath)]
+    #[arg(short, long, alias = "dest-dir", value_name = "OUT", value_hint = ValueHint::DirPath, value_parser = super::output::path())]
     pub output: PathBuf,
 
     /// Keep all packages of earlier builds in OUT/dist

@@ -39,7 +39,7 @@ pub struct FetchArgs {
     pub theirs: TheirOptions,
 
     /// Directory for the archives, created if missing
-    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath, required_unless_present = "dry_run")]
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath, required_unless_present = "dry_run", value_parser = super::output::path())]
     pub output: Option<PathBuf>,
 
     /// Print the archives to fetch, missing and not needed, and fetch nothing

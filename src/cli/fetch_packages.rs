@@ -33,7 +33,7 @@ pub struct FetchPackagesArgs {
     pub requirements: Vec<PathBuf>,
 
     /// Directory for the packages, created if missing
-    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath, required_unless_present = "dry_run")]
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath, required_unless_present = "dry_run", value_parser = super::output::path())]
     pub output: Option<PathBuf>,
 
     /// Number of concurrent transfers

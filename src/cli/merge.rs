@@ -33,7 +33,7 @@ pub struct MergeArgs {
     pub dirs: Vec<PathBuf>,
 
     /// Directory for the packages (OUT/dist)
-    #[arg(short, long, alias = "dest-dir", value_name = "OUT", value_hint = ValueHint::DirPath)]
+    #[arg(short, long, alias = "dest-dir", value_name = "OUT", value_hint = ValueHint::DirPath, value_parser = super::output::path())]
     pub output: PathBuf,
 
     /// Plan by `rockpack plan --json`: a missing package is an error

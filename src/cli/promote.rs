@@ -44,7 +44,7 @@ pub struct PromoteArgs {
     pub keep_targets: Vec<String>,
 
     /// Directory for the new packages (OUT/dist)
-    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::DirPath, required_unless_present = "dry_run")]
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::DirPath, required_unless_present = "dry_run", value_parser = super::output::path())]
     pub output: Option<PathBuf>,
 
     /// List each field that would change, and write nothing

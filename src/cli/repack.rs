@@ -31,7 +31,7 @@ pub struct RepackArgs {
     pub compression: Compression,
 
     /// Directory for the new wheels
-    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = super::output::path())]
     pub output: PathBuf,
 
     /// Directory of the manifest, or `built-in` for the program's own; its `ignore` lines accept

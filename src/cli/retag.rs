@@ -32,7 +32,7 @@ pub struct RetagArgs {
     pub platform_tag: PlatformTags,
 
     /// Directory for the new wheels [default: next to the old ones]
-    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = super::output::path())]
     pub output: Option<PathBuf>,
 
     /// Also write tags that the wheel's own files contradict

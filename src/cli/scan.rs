@@ -25,7 +25,7 @@ pub struct ScanArgs {
     pub store: Option<String>,
 
     /// File for the catalog, compressed if FILE ends in .zst or .xz [default: print it]
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = super::output::path())]
     pub output: Option<PathBuf>,
 
     #[command(flatten)]

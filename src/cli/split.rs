@@ -40,7 +40,7 @@ pub struct SplitArgs {
     pub beside: Option<PathBuf>,
 
     /// Directory for the new wheels (OUT/dist)
-    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::DirPath, required_unless_present = "dry_run")]
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::DirPath, required_unless_present = "dry_run", value_parser = super::output::path())]
     pub output: Option<PathBuf>,
 
     /// Make and check the new wheels in a temporary directory, print their contents, and keep nothing
