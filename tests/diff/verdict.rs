@@ -253,6 +253,71 @@ fn lines_of_the_new_manifest_allow_losses_and_old_lines_cannot() {
     );
 }
 
+/// A file with another owner is not dropped.
+#[test]
+fn a_line_that_drops_files_allows_no_move() {
+    let old = [core(""), devel("artifacts-of \"core\""), libs("")];
+    let cut = core("exclude \"lib/libx*\"");
+    for line in [
+        "drop \"lib/lib*\" reason=\"no program calls it\" optional=\"-\"\n",
+        "ignore \"unowned-files\" in=\"lib/**\" reason=\"next week\" optional=\"-\"\n",
+    ] {
+        let new = [cut.clone(), devel("artifacts-of \"core\""), libs(""), line.to_owned()];
+        let diff = compare_manifests(&old, &new);
+        assert_eq!(diff.unallowed_losses().count(), 1, "{line}: {diff:#?}");
+    }
+}
+
+#[test]
+fn a_line_with_another_reason_is_new() {
+    let line = |reason: &str| format!("ignore \"loss\" package=\"core\" reason=\"{reason}\"\n");
+    let cut = core("exclude \"lib/libx*\"");
+    let unallowed = |reason: &str| {
+        let old = [core(""), libs(""), line("7.1: the tool moved")];
+        let new = [cut.clone(), libs(""), line(reason)];
+        compare_manifests(&old, &new).unallowed_losses().count()
+    };
+    assert_eq!(unallowed("7.1: the tool moved"), 1);
+    assert_eq!(unallowed("7.2: the library is empty"), 0);
+}
+
+/// Users open paths: equal bytes under another name are of no use to them.
+#[test]
+fn a_file_with_another_name_is_lost() {
+    let plan = |entries: &str| Case::new(&[core(""), libs("")], entries).plan_and_warnings().0;
+    let old = plan(ENTRIES);
+    let new = plan(&ENTRIES.replace("lib/data/a data", "lib/data/renamed data"));
+    let diff = differ(&old, &new);
+    assert_eq!(
+        diff.losses.iter().map(|loss| &*loss.text).collect::<Vec<_>>(),
+        ["1 file (100 B) is in no package now: lib/data/a"]
+    );
+}
+
+#[test]
+fn new_requirements_on_packages_of_others_are_losses() {
+    let core = |lines: &[&str]| {
+        let lines = lines.iter().map(|text| format!("requires-dist \"{text}\"\n"));
+        core(&lines.collect::<String>())
+    };
+    for (old, new, needs) in [
+        (&["numpy>=1"][..], &["numpy"][..], None),
+        (&["numpy[all]>=1"], &["numpy"], None),
+        (&["numpy>=1; sys_platform == 'win32'"], &["numpy; sys_platform == 'win32'"], None),
+        (&["numpy; sys_platform == 'win32'"], &["numpy"], Some("numpy")),
+        (&["numpy>=1"], &["numpy[all]"], Some("numpy[all]")),
+        (
+            &["numpy>=1; python_version < '3.12'", "numpy>=2; python_version >= '3.12'"],
+            &["numpy==1.99; python_version < '3.12'", "numpy>=2; python_version >= '3.12'"],
+            Some("numpy==1.99; python_version < '3.12'"),
+        ),
+    ] {
+        let expected = needs.map(|needs| format!("`x-core` needs 1 package now: {needs}"));
+        let texts = verdict(&[core(old), libs("")], &[core(new), libs("")]);
+        assert_eq!(texts, Vec::from_iter(expected), "{old:?} {new:?}");
+    }
+}
+
 /// Returns a package `x-core` with a limit.
 fn limited_core(limit: &str) -> String {
     core(&format!("at-most {limit}"))

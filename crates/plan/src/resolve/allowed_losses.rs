@@ -7,7 +7,7 @@ use catalog::{Catalog, SourcePath};
 use manifest::{Glob, IgnoreRule, Manifest};
 
 /// Lines of a change that accept losses: `drop`, `ignore "unowned-files"` and `ignore "loss"`. Lines of
-/// the old manifest do not count, because they accepted earlier losses.
+/// the old manifest do not count, because they accepted earlier losses; with another reason, they are new.
 #[derive(Debug)]
 pub struct AllowedLosses {
     files: Vec<FileLine>,
@@ -90,6 +90,7 @@ impl FileLine {
         self.state == other.state
             && self.glob.as_str() == other.glob.as_str()
             && (&self.artifact, self.component) == (&other.artifact, other.component)
+            && self.reason == other.reason
     }
 
     fn takes(&self, source: &SourcePath) -> bool {
@@ -102,5 +103,7 @@ impl FileLine {
 fn alike(one: &IgnoreRule, other: &IgnoreRule) -> bool {
     let glob = |rule: &IgnoreRule| rule.glob.as_ref().map(|glob| glob.as_str().to_owned());
     let package = |rule: &IgnoreRule| rule.package.as_ref().map(|name| name.value.clone());
-    one.code.value == other.code.value && (glob(one), package(one)) == (glob(other), package(other))
+    one.code.value == other.code.value
+        && (glob(one), package(one)) == (glob(other), package(other))
+        && one.reason == other.reason
 }

@@ -190,7 +190,11 @@ impl<'s> Pair<'s, '_> {
     }
 
     fn gone_names(&self, old: &BTreeMap<String, Form>, new: &Contract, found: &mut Found) {
-        for path in old.keys().filter(|path| !new.unversioned.contains_key(*path)) {
+        let has_name = |path: &&String| {
+            let mut contracts = self.contracts().chain([new]);
+            contracts.any(|contract| contract.unversioned.contains_key(*path))
+        };
+        for path in old.keys().filter(|path| !has_name(path)) {
             let subject = LossSubject { package: self.new.package, name: path, source: None };
             let kind = Of::new(LossKind::Libraries, "");
             found.add(kind, "", &subject, 0, self.all.compared.new);
@@ -261,19 +265,16 @@ impl<'s> Pair<'s, '_> {
 
     /// A package of another project that must be installed now, or in fewer versions.
     fn needs(&self, found: &mut Found) {
-        let of_others = |package: &Package<'_>| -> BTreeMap<String, Requirement> {
+        let of_others = |package: &Package<'_>| -> Vec<Requirement> {
             let texts = package.metadata.requires_dist.iter();
             let requirements = texts.filter_map(|text| text.parse::<Requirement>().ok());
-            let requirements = requirements
-                .filter(|it| it.of_extras.is_empty() && !self.all.offered.contains(&it.name));
-            requirements.map(|requirement| (requirement.name.clone(), requirement)).collect()
+            let is_met =
+                |it: &Requirement| it.of_extras.is_empty() && !self.all.offered.contains(&it.name);
+            requirements.filter(is_met).collect()
         };
         let old = of_others(self.old);
-        for (name, is) in of_others(self.new) {
-            let accepts_all =
-                is.versions.as_ref().is_some_and(pep440_rs::VersionSpecifiers::is_empty);
-            let wider = old.get(&name).is_some_and(|was| accepts_all || was.text == is.text);
-            if !wider {
+        for is in of_others(self.new) {
+            if !old.iter().any(|was| includes(was, &is)) {
                 self.add(LossKind::Needs, &is.text, "", found);
             }
         }
@@ -367,6 +368,15 @@ fn other_library(old: &Leads, new: &Leads) -> Option<String> {
             .find(|(was, is)| was.is_some() && was != is)
             .map(|(_, is)| is.clone().unwrap_or_default()),
     }
+}
+
+/// Returns true if all that meets the old requirement meets the new one, on every system.
+fn includes(was: &Requirement, is: &Requirement) -> bool {
+    let marker = |it: &Requirement| it.text.split_once(';').map(|(_, text)| text.trim().to_owned());
+    let accepts_all = is.versions.as_ref().is_some_and(pep440_rs::VersionSpecifiers::is_empty);
+    let everywhere = marker(was).is_none() || marker(was) == marker(is);
+    let with_extras = is.extras.iter().all(|extra| was.extras.contains(extra));
+    was.name == is.name && (was.text == is.text || accepts_all && everywhere && with_extras)
 }
 
 fn names(requirements: &BTreeSet<String>) -> BTreeSet<String> {

@@ -19,7 +19,9 @@ pub(super) fn find(compared: &Compared<'_, '_>, offered: &Offered<'_, '_>, found
         ends.insert(*at, holders.get(file(at).path).cloned().unwrap_or_default());
     }
     for (from, to) in moves.iter().filter(|(from, _)| stays(&from) && counts(file(from))) {
-        ends.entry(*from).or_default().push(to.package);
+        // Users open paths: equal bytes under another name are of no use to them.
+        let has_path = new.packages[to.package].files[to.file].path == file(from).path;
+        ends.entry(*from).or_default().extend(has_path.then_some(to.package));
     }
     for (at, ends) in ends {
         let (package, file) = (&old.packages[at.package], file(&at));
@@ -34,6 +36,8 @@ pub(super) fn find(compared: &Compared<'_, '_>, offered: &Offered<'_, '_>, found
         let size = file.size;
         match ends.iter().min() {
             Some(end) => {
+                // A line that drops files does not accept that they have another owner.
+                let subject = LossSubject { source: None, ..subject };
                 let (old_name, new_name) = (general(package), general(&new.packages[*end]));
                 found.add(Of::new(LossKind::Elsewhere, &old_name), &new_name, &subject, size, new);
             }
