@@ -1,11 +1,12 @@
 //! `--contract` of `rockpack check` and `rockpack plan`.
 
+use std::collections::HashSet;
 use std::io::Write as _;
 use std::path::Path;
 
 use base::partial::PartialFile;
 use base::regular;
-use base::source::{Code, Problem};
+use base::source::{Code, Problem, Problems};
 use base::text::counted;
 use review::contract::{self, Contracts};
 
@@ -53,7 +54,8 @@ fn write(file: &Path, text: &str) -> Result<(), Failure> {
 fn compare(file: &Path, today: &str) -> Result<(), Failure> {
     let text = regular::read_to_string(file, MOST_BYTES)
         .map_err(|e| environment(format!("cannot read {}: {e}", file.display())))?;
-    let lines = differences(&text, today);
+    // Checkouts of git can have other ends of lines.
+    let lines = differences(&text.replace("\r\n", "\n"), today);
     if lines.is_empty() {
         return Ok(());
     }
@@ -62,15 +64,15 @@ fn compare(file: &Path, today: &str) -> Result<(), Failure> {
     let mut help: Vec<String> = lines.into_iter().take(SHOWN).collect();
     help.extend((more > 0).then(|| format!("and {}", counted(more, "more line"))));
     help.push("write it with the same command without --check, and review its difference".into());
-    Err(Problem::error(Code::Loss, message).help(help.join("\n")).into())
+    Err(Problems::from(Problem::error(Code::Loss, message).help(help.join("\n"))).into())
 }
 
-/// Lines of one text alone, with their sign.
+/// Lines that only one text has in a section, with their sign.
 fn differences(old: &str, new: &str) -> Vec<String> {
     let lines_only_in = |text: &str, other_text: &str, sign: char| -> Vec<String> {
-        let other_lines: std::collections::HashSet<&str> = other_text.lines().collect();
-        let lines = text.lines().filter(|line| !other_lines.contains(line));
-        lines.map(|line| format!("{sign} {}", line.trim())).collect()
+        let other_lines: HashSet<(&str, &str)> = by_section(other_text).collect();
+        let lines = by_section(text).filter(|line| !other_lines.contains(line));
+        lines.map(|(_, line)| format!("{sign} {}", line.trim())).collect()
     };
     let mut differences = lines_only_in(old, new, '-');
     differences.extend(lines_only_in(new, old, '+'));
@@ -78,6 +80,16 @@ fn differences(old: &str, new: &str) -> Vec<String> {
         differences.push("the order of the lines differs".to_owned());
     }
     differences
+}
+
+/// Lines, each with the last line without indentation. Many packages have equal lines.
+fn by_section(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.lines().scan("", |section, line| {
+        if !line.starts_with(' ') {
+            *section = line;
+        }
+        Some((*section, line))
+    })
 }
 
 #[cfg(test)]
@@ -88,6 +100,8 @@ mod tests {
     fn shows_lines_of_one_text_alone() {
         assert_eq!(differences("a\n  b\n", "a\n  b\n"), [""; 0]);
         assert_eq!(differences("a\n  b\n", "a\n  c\n"), ["- b", "+ c"]);
+        let (old, new) = ("a\n  b\nc\n  b\n", "a\n  b\nc\n  d\n");
+        assert_eq!(differences(old, new), ["- b", "+ d"], "a line that another section has");
         assert_eq!(differences("a\nb\n", "b\na\n"), ["the order of the lines differs"]);
     }
 }

@@ -216,6 +216,37 @@ fn compares_with_a_saved_contract() {
         let texts = losses(&[edit]);
         assert!(texts.iter().any(|text| text == expected), "{edit:?}: {texts:?}");
     }
+    let renamed = (
+        "\"rocm-profiler\" module=\"rocm_profiler\"",
+        "\"rocm-prof\" renames=\"rocm-profiler\" module=\"rocm_prof\"",
+    );
+    let texts = losses(&[renamed]);
+    assert!(!texts.iter().any(|text| text.contains("in no package now")), "{texts:?}");
+}
+
+/// What `check --contract` writes: also selectors of other indexes, and former names.
+#[test]
+fn a_manifest_promises_indexes_and_former_names() {
+    let built_in = BuiltIn::new();
+    let page =
+        |edits: &[(&str, &str)]| contract::page(&contract::promised(&built_in.manifest(edits, "")));
+    let plain = page(&[]);
+    let profiler = "\"rocm-profiler\" module=\"rocm_profiler\"";
+    let renamed =
+        page(&[(profiler, "\"rocm-prof\" renames=\"rocm-profiler\" module=\"rocm_profiler\"")]);
+    assert!(
+        renamed.contains("\nrocm-profiler  [linux]\n") && renamed.contains("rocm-prof=={version}"),
+        "{renamed}"
+    );
+    let selector = "    distribution \"rocm\" module=\"rocm_sdk\" per=\"none\" mode=\"kpack\"\n";
+    let index = format!(
+        "    index \"whl\" mode=\"kpack\" {{\n        requires \"libraries\"\n    }}\n{selector}"
+    );
+    let with_index = page(&[(selector, &index)]);
+    assert!(
+        !plain.contains("whl/rocm") && with_index.contains("whl/rocm  [kpack]\n"),
+        "{with_index}"
+    );
 }
 
 #[test]

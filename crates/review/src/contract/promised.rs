@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base::names::PackageName;
 use base::target::Target;
-use manifest::{AliasForm, Manifest, Package, PackageKind, Pick, RpathRule, ScriptTarget};
+use manifest::{
+    AliasForm, IndexRule, Manifest, Package, PackageKind, Pick, RequireRule, RpathRule,
+    ScriptTarget,
+};
 
 use super::{CONTRACT_FORMAT, Command, Contract, Contracts, Form, Leads};
 
@@ -15,13 +18,23 @@ pub fn promised(manifest: &Manifest) -> Contracts {
     for name in manifest.packages.keys() {
         for (target, manifest) in &targets {
             let made = manifest.packages.get(name);
-            packages.extend(made.and_then(|package| of_package(manifest, *target, package)));
+            packages.extend(
+                made.into_iter().flat_map(|package| of_package(manifest, *target, package)),
+            );
         }
     }
     Contracts { format: CONTRACT_FORMAT, packages }
 }
 
-fn of_package(manifest: &Manifest, target: Target, package: &Package) -> Option<Contract> {
+/// The package, its former name, and its copies for other indexes.
+fn of_package(manifest: &Manifest, target: Target, package: &Package) -> Vec<Contract> {
+    let Some(contract) = of_distribution(manifest, target, package) else { return Vec::new() };
+    let former = former_name(package, &contract);
+    let selectors = selectors_of_indexes(manifest, package, &contract);
+    former.into_iter().chain(selectors).chain([contract]).collect()
+}
+
+fn of_distribution(manifest: &Manifest, target: Target, package: &Package) -> Option<Contract> {
     let declared = package.distribution()?;
     let is_runtime = package.kind == PackageKind::Runtime;
     let directories = |rules: &[RpathRule]| -> BTreeSet<String> {
@@ -53,6 +66,35 @@ fn of_package(manifest: &Manifest, target: Target, package: &Package) -> Option<
         headers: None,
         links: None,
     })
+}
+
+/// The empty package of a former name, which requires the new one.
+fn former_name(package: &Package, contract: &Contract) -> Option<Contract> {
+    let name = package.distribution()?.renames.as_ref()?;
+    Some(Contract {
+        distribution: name.as_str().to_owned(),
+        target: contract.target.clone(),
+        imports: Some(BTreeSet::new()),
+        requirements: BTreeSet::from([format!("{}=={{version}}", contract.distribution)]),
+        python: contract.python.clone(),
+        license: contract.license.clone(),
+        ..Contract::default()
+    })
+}
+
+/// Selectors of additional indexes, which require more.
+fn selectors_of_indexes(
+    manifest: &Manifest,
+    package: &Package,
+    contract: &Contract,
+) -> Vec<Contract> {
+    let selector = |index: &IndexRule| {
+        let mut selector = contract.clone();
+        selector.distribution = format!("{}/{}", index.name.as_str(), contract.distribution);
+        selector.requirements.extend(of_set(manifest, &index.requires));
+        selector
+    };
+    package.indexes.iter().map(selector).collect()
 }
 
 fn distribution(manifest: &Manifest, package: &PackageName) -> Option<String> {
@@ -104,10 +146,15 @@ fn extras(manifest: &Manifest, package: &Package) -> BTreeMap<String, BTreeSet<S
 }
 
 fn requirements(manifest: &Manifest, package: &Package) -> BTreeSet<String> {
-    let of_set = package.requires.iter().filter_map(|rule| {
+    let of_others = package.requires_dist.iter();
+    let of_others = of_others.map(|rule| rule.requirement.as_str().to_owned());
+    of_set(manifest, &package.requires).chain(of_others).collect()
+}
+
+/// Requirements on packages of the set.
+fn of_set(manifest: &Manifest, rules: &[RequireRule]) -> impl Iterator<Item = String> {
+    rules.iter().filter_map(|rule| {
         let each = if rule.is_of_all() { "each " } else { "" };
         Some(format!("{each}{}=={{version}}", distribution(manifest, &rule.package)?))
-    });
-    let of_others = package.requires_dist.iter();
-    of_set.chain(of_others.map(|rule| rule.requirement.as_str().to_owned())).collect()
+    })
 }
