@@ -66,11 +66,23 @@ fn accepting(loss: &Loss, manifest: &Manifest) -> String {
         |name: &&String| manifest.packages.keys().any(|package| package.as_str() == *name);
     let package = loss.package.as_ref().filter(has_package);
     let package = package.map(|name| format!(" package=\"{name}\"")).unwrap_or_default();
-    let name = (loss.count == 1).then(|| loss.names.first()).flatten();
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._+-".contains(c);
-    let path = name.filter(|name| name.chars().all(plain));
-    let path = path.map(|path| format!(" in=\"{path}\"")).unwrap_or_default();
-    format!("`ignore \"loss\"{package}{path} reason=\"…\"`")
+    let glob = glob(loss).map(|glob| format!(" in=\"{glob}\"")).unwrap_or_default();
+    format!("`ignore \"loss\"{package}{glob} reason=\"…\"`")
+}
+
+/// Glob of all names of a loss, as a line without it would accept later losses too; `None` if only some
+/// names are known, or one has characters of globs.
+fn glob(loss: &Loss) -> Option<String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._+-<>=~ ".contains(c);
+    let all_known = loss.count == loss.names.len();
+    if !all_known || !loss.names.iter().flat_map(|name| name.chars()).all(is_plain) {
+        return None;
+    }
+    match &*loss.names {
+        [] => None,
+        [name] => Some(name.clone()),
+        names => Some(format!("{{{}}}", names.join(","))),
+    }
 }
 
 pub fn warnings(diff: &Diff, new: &Side) -> Problems {
