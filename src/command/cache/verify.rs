@@ -19,7 +19,9 @@ pub fn run(args: &VerifyCacheArgs) -> Result<(), Failure> {
     let damages = entries.iter().zip(checked);
     let damages: Vec<(&&CacheEntry, Damage)> =
         damages.filter_map(|(entry, result)| Some((entry, result.err()?))).collect();
-    damages.iter().for_each(|(entry, _)| cache.reject(entry));
+    for (entry, _) in &damages {
+        cache.reject(entry);
+    }
     // Damage is shown also where nothing can be removed.
     let healed = cache.heal();
     let fate = if healed.is_ok() { " and was removed" } else { "" };
