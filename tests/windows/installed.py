@@ -3,7 +3,7 @@
 
 import shutil
 
-from machine import python_for_windows, windows_path
+from machine import ATTEMPTS, python_for_windows, windows_path
 
 ISA = {"ROCM_SDK_TARGET_FAMILY": "gfx1151"}
 WANTED = "rocm[libraries,devel,device-gfx1151]"
@@ -155,13 +155,19 @@ def _lock_in_use(installation, report):
 
 
 def _self_test(installation, report):
-    result = installation.script("rocm-sdk", "test")
-    counts = result.out.strip().rpartition("\n")[2]
-    good = result.status == 0 and ", 0 failed, " in counts and int(counts.split()[0]) > 40
-    failures = [line for line in result.out.splitlines() if not line.startswith(("ok ", "skip "))]
-    problem = "\n".join([f"exit status {result.status}", *failures, result.err])
-    report.check("`rocm-sdk test` finds nothing wrong", None if good else problem)
-    report.note(counts)
+    problem = None
+    # Each case is a program, which Wine can end as `Windows.run` says; a fault of the packages comes again.
+    for _ in range(ATTEMPTS):
+        result = installation.script("rocm-sdk", "test")
+        counts = result.out.strip().rpartition("\n")[2]
+        report.note(counts)
+        if result.status == 0 and ", 0 failed, " in counts and int(counts.split()[0]) > 40:
+            problem = None
+            break
+        failures = [line for line in result.out.splitlines() if not line.startswith(("ok ", "skip "))]
+        problem = "\n".join([f"exit status {result.status}", *failures, result.err])
+        report.note(problem)
+    report.check("`rocm-sdk test` finds nothing wrong", problem)
     links = [path for path in (installation.site / "_rocm_sdk_devel").rglob("*") if path.is_symlink()]
     report.check("no link is in the devel tree", ", ".join(map(str, links)))
     record = next(installation.site.glob("rocm_sdk_devel-*/RECORD")).read_text()

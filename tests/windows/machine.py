@@ -18,6 +18,7 @@ WINE = ("wine64", "wine", "/usr/lib/wine/wine64")
 SERVER = ("wineserver", "/usr/lib/wine/wineserver64", "/usr/lib/wine/wineserver")
 COMPILER = "x86_64-w64-mingw32-gcc"
 SECONDS = 600
+ATTEMPTS = 3
 # The wheel of this project has the DLL and the extension modules of CPython for Windows, to freeze programs with; the
 # rest of Python is text, the same on every system.
 FROZEN = "panda3d==1.10.16"
@@ -57,10 +58,16 @@ class Windows:
         self.probe = probe
 
     def run(self, command, cwd=None, **variables):
-        """Run a program of Windows; pipes are all that it can have, since Wine knows no `/dev/null`."""
-        result = subprocess.run(
-            [self.wine, *map(str, command)], cwd=cwd or self.work, env={**self._environment, **variables},
-            input=b"", capture_output=True, timeout=SECONDS, check=False)
+        """Run a program of Windows; pipes are all that it can have, since Wine knows no `/dev/null`.
+
+        On a busy machine, Wine ends a program now and then with status 1 before its first output: that is repeated.
+        """
+        for _ in range(ATTEMPTS):
+            result = subprocess.run(
+                [self.wine, *map(str, command)], cwd=cwd or self.work, env={**self._environment, **variables},
+                input=b"", capture_output=True, timeout=SECONDS, check=False)
+            if result.returncode != 1 or result.stdout or result.stderr:
+                break
         out, err = (text.decode("utf-8", "replace").replace("\r\n", "\n") for text in (result.stdout, result.stderr))
         return Ended(result.returncode, out, err)
 
