@@ -42,18 +42,16 @@ if sys.platform == "win32":
         path = directory / "_dist_info.py"
         descriptor = os.open(path, os.O_RDONLY)
         try:
-            is_first = True
-            while not _is_locked(descriptor):
-                if is_first:
-                    log(f"waiting for another process that has locked {path}")
-                is_first = False
-                time.sleep(_POLL_SECONDS)
+            if not _try_lock(descriptor):
+                log(f"waiting for another process that has locked {path}")
+                while not _try_lock(descriptor):
+                    time.sleep(_POLL_SECONDS)
         except BaseException:
             os.close(descriptor)
             raise
         return descriptor
 
-    def _is_locked(descriptor: int) -> bool:
+    def _try_lock(descriptor: int) -> bool:
         """Lock the byte unless another process has; return whether this process has it now."""
         os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
         try:
@@ -69,7 +67,7 @@ if sys.platform == "win32":
         except OSError:
             return False
         try:
-            return not _is_locked(descriptor)
+            return not _try_lock(descriptor)
         finally:
             os.close(descriptor)
 
