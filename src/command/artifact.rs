@@ -7,7 +7,7 @@ use base::text::{counted, human_size};
 use catalog::{self, ArtifactId, PackedArtifact};
 use fs_err as fs;
 
-use super::build::destination::canonical;
+use super::build::destination::{self, canonical};
 use super::{Failure, environment, print};
 use crate::cli::PackArgs;
 use crate::{inputs, ui};
@@ -44,13 +44,12 @@ pub fn run(args: &PackArgs) -> Result<(), Failure> {
 /// of them, as the next archive would contain them.
 fn refuse_same_place(id: &ArtifactId, dir: &Path, output: &Path) -> Result<(), Failure> {
     let (Some(artifact), Some(place)) = (canonical(dir), canonical(output)) else { return Ok(()) };
-    let message = if Some(&*place) == artifact.parent() {
-        format!("{} would have `{id}` as a directory and as an archive", output.display())
-    } else if place.starts_with(&artifact) {
-        format!("{} is inside of the artifact `{id}`", output.display())
-    } else {
+    destination::refuse_inside(id, &artifact, output, &place)?;
+    if Some(&*place) != artifact.parent() {
         return Ok(());
-    };
+    }
+    let message =
+        format!("{} would have `{id}` as a directory and as an archive", output.display());
     let help = "give another directory for the archives: -o OUT";
     Err(Problem::usage(Code::Environment, message).help(help).into())
 }

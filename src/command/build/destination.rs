@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use base::source::{Code, Problem};
-use catalog::{Artifact, Catalog};
+use catalog::{Artifact, ArtifactId, Catalog};
 
 use crate::failure::Failure;
 
@@ -10,18 +10,25 @@ pub fn check(artifacts: &Path, catalog: &Catalog, dest: &Path) -> Result<(), Fai
     let (Ok(root), Some(dest_dir)) = (artifacts.canonicalize(), canonical(dest)) else {
         return Ok(());
     };
-    // An artifact can be a link to another directory.
-    let is_inside = |artifact: &&Artifact| {
-        let place = root.join(artifact.id.to_string()).canonicalize();
-        place.is_ok_and(|place| dest_dir.starts_with(place))
-    };
-    let artifact = catalog.artifacts.iter().find(is_inside);
-    artifact.map_or(Ok(()), |artifact| {
-        let message = format!("{} is inside of the artifact `{}`", dest.display(), artifact.id);
-        Err(Problem::usage(Code::Environment, message)
-            .help("give --output a directory outside of the artifacts")
-            .into())
-    })
+    let place = |artifact: &Artifact| root.join(artifact.id.to_string()).canonicalize().ok();
+    let mut artifacts = catalog.artifacts.iter().filter_map(|it| Some((&it.id, place(it)?)));
+    artifacts.try_for_each(|(id, place)| refuse_inside(id, &place, dest, &dest_dir))
+}
+
+/// Refuses a destination inside an artifact, which can be a link to another directory: `place` and
+/// `dest_dir` are canonical.
+pub fn refuse_inside(
+    id: &ArtifactId,
+    place: &Path,
+    dest: &Path,
+    dest_dir: &Path,
+) -> Result<(), Failure> {
+    if !dest_dir.starts_with(place) {
+        return Ok(());
+    }
+    let message = format!("{} is inside of the artifact `{id}`", dest.display());
+    let help = "give --output a directory outside of the artifacts";
+    Err(Problem::usage(Code::Environment, message).help(help).into())
 }
 
 /// Canonical path, also of a directory that does not exist yet.
