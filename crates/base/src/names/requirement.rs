@@ -18,6 +18,8 @@ pub struct Requirement {
     pub extras: Vec<String>,
     /// Accepted versions; `None` for a URL requirement.
     pub versions: Option<VersionSpecifiers>,
+    /// Marker (PEP 508), which limits the requirement to some systems, releases or extras.
+    pub marker: Option<String>,
     /// Extras that activate the requirement.
     pub of_extras: Vec<String>,
     /// Original text.
@@ -63,6 +65,7 @@ impl FromStr for Requirement {
             name: normalized(name).ok_or(NoRequirement)?,
             extras,
             versions,
+            marker: marker.map(|marker| marker.trim().to_owned()),
             of_extras: of_extras.iter().filter_map(|extra| normalized(extra)).collect(),
             text: text.to_owned(),
         })

@@ -92,7 +92,7 @@ impl<'s> Pair<'s, '_> {
         if self.all.compared.old.contracts.is_some() {
             self.counted(headers.as_ref(), new.headers.as_ref(), "headers", found);
             self.counted(links.as_ref(), new.links.as_ref(), "links", found);
-            self.gone_names(unversioned, new, found);
+            self.gone_names(unversioned, found);
         }
     }
 
@@ -189,10 +189,9 @@ impl<'s> Pair<'s, '_> {
         }
     }
 
-    fn gone_names(&self, old: &BTreeMap<String, Form>, new: &Contract, found: &mut Found) {
+    fn gone_names(&self, old: &BTreeMap<String, Form>, found: &mut Found) {
         let has_name = |path: &&String| {
-            let mut contracts = self.contracts().chain([new]);
-            contracts.any(|contract| contract.unversioned.contains_key(*path))
+            self.contracts().any(|contract| contract.unversioned.contains_key(*path))
         };
         for path in old.keys().filter(|path| !has_name(path)) {
             let subject = LossSubject { package: self.new.package, name: path, source: None };
@@ -372,9 +371,8 @@ fn other_library(old: &Leads, new: &Leads) -> Option<String> {
 
 /// Returns true if all that meets the old requirement meets the new one, on every system.
 fn includes(was: &Requirement, is: &Requirement) -> bool {
-    let marker = |it: &Requirement| it.text.split_once(';').map(|(_, text)| text.trim().to_owned());
     let accepts_all = is.versions.as_ref().is_some_and(pep440_rs::VersionSpecifiers::is_empty);
-    let everywhere = marker(was).is_none() || marker(was) == marker(is);
+    let everywhere = was.marker.is_none() || was.marker == is.marker;
     let with_extras = is.extras.iter().all(|extra| was.extras.contains(extra));
     was.name == is.name && (was.text == is.text || accepts_all && everywhere && with_extras)
 }
