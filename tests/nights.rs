@@ -268,6 +268,33 @@ fn a_device_package_is_new_with_the_libraries_that_open_its_files() {
     assert!(new["rocm-sdk-libraries"].contains(".so"), "{new:?}");
 }
 
+/// Jobs of a night are merged over earlier nights, whose packages their set requires.
+#[test]
+fn merge_keeps_required_packages_of_earlier_nights() {
+    let dir = two_nights();
+    let path = dir.path();
+    for name in ALWAYS {
+        build(path, "7.14.0a3", name, &["--since", "since", "--only", name]);
+    }
+    let plan = succeed(path, &night("plan", "7.14.0a3", &["--since", "since", "--json"]));
+    fs::write(path.join("plan.json"), plan).unwrap();
+    let jobs = ["rocm", "rocm-sdk-device", "--plan", "plan.json", "-o", "since"];
+    let output = succeed(path, &[&["merge"], &jobs[..]].concat());
+    assert!(!output.contains("rocm_sdk_core-"), "{output}");
+    for removed in ["rocm-7.14.0a2.tar.gz", "rocm_sdk_device-7.14.0a2-"] {
+        assert!(output.contains(&format!("removed dist/{removed}")), "{output}");
+    }
+    let sums = fs::read_to_string(path.join("since/dist/SHA256SUMS")).unwrap();
+    let versions = |version: &str| sums.lines().filter(|line| line.contains(version)).count();
+    let (_, earlier) = verdicts(path, "7.14.0a4", "since").unwrap();
+    assert!(earlier.contains_key("rocm-sdk-core"), "{earlier:?}");
+    assert_eq!(
+        (versions("7.14.0a2"), versions("7.14.0a3")),
+        (earlier.len(), ALWAYS.len()),
+        "{sums}"
+    );
+}
+
 /// A package that requires another one exactly cannot stay when that one is new.
 #[test]
 fn an_exact_requirement_on_a_new_package_makes_its_package_new() {

@@ -14,7 +14,7 @@ use base::regular;
 use base::text::counted;
 use record::gate::{Gate, GateError};
 use record::provenance::{Difference, FilesOrigin, Package, STATEMENT, SUMS, Statement};
-use record::recorded::{self, RecordError, Recorded, Replaced};
+use record::recorded::{self, Earlier, RecordError, Recorded, Replaced};
 use wheel::archive::stage::DIST;
 use wheel::archive::{Stage, StageError};
 
@@ -159,7 +159,8 @@ struct Shard<'a> {
 }
 
 /// Collects the packages of all `dirs`, each a destination or its `dist` directory, in `dest`.
-/// Links files if possible, otherwise copies. Removes recorded earlier packages from `dest`.
+/// Links files if possible, otherwise copies. Removes recorded earlier packages from `dest` that the set
+/// does not require.
 ///
 /// # Errors
 ///
@@ -207,8 +208,13 @@ fn unite(shards: Vec<Shard<'_>>, dest: &Path, gate: &Gate<'_>) -> Result<Assembl
         packages.into_iter().map(|(path, (sha256, _))| (path, sha256)).collect();
     let files: Vec<_> = packages.iter().map(|(path, sha256)| Package { path, sha256 }).collect();
     let statements = shards.into_iter().flat_map(|shard| shard.recorded.statements).collect();
-    let Replaced { removed, statements } =
-        recorded::replace::<AssembleError>(stage, &files, statements, gate)?;
+    let Replaced { removed, statements } = recorded::replace::<AssembleError>(
+        stage,
+        &files,
+        statements,
+        gate,
+        Earlier::KeptIfRequired,
+    )?;
     Ok(Assembled { packages, statements, removed })
 }
 

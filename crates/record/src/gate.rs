@@ -13,6 +13,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use base::names::Requirement;
 use base::source::{Code, Problems, Severity};
 pub use check::Command;
 use check::report::{Shown, let_through, problems as shown_problems};
@@ -68,10 +69,11 @@ impl Gate<'_> {
     }
 
     /// Checks packages like [`Gate::check`], and wheel variants against the files next to them.
+    /// Returns the requirements of all.
     pub fn check_set<'f>(
         &self,
         files: impl IntoIterator<Item = &'f Path>,
-    ) -> Result<(), GateError> {
+    ) -> Result<Vec<Requirement>, GateError> {
         let files: Vec<PackageFile> =
             files.into_iter().filter_map(PackageFile::from_path).collect();
         self.check_with(&files, variants)
@@ -79,14 +81,14 @@ impl Gate<'_> {
 
     /// Checks packages before they have their final names.
     pub fn check_as(&self, files: &[PackageFile]) -> Result<(), GateError> {
-        self.check_with(files, |_, _| Ok(Vec::new()))
+        self.check_with(files, |_, _| Ok(Vec::new())).map(drop)
     }
 
     fn check_with(
         &self,
         files: &[PackageFile],
         more: impl FnOnce(&[PackageFile], &[Package<'_>]) -> io::Result<Vec<Finding>>,
-    ) -> Result<(), GateError> {
+    ) -> Result<Vec<Requirement>, GateError> {
         let targets = Arc::new(Targets::new(self.manifest.families.target_names()));
         let system = System(self.manifest);
         let set = system.set(&targets, read(files, &targets)?);
@@ -98,7 +100,7 @@ impl Gate<'_> {
         if !allowed.is_empty() {
             (self.on_allowed)(&allowed);
         }
-        Ok(())
+        Ok(set.packages.into_iter().flat_map(|package| package.requires).collect())
     }
 
     fn errors(&self, set: &Set<'_>, more: Vec<Finding>) -> Vec<Finding> {

@@ -18,10 +18,11 @@ use wheel::package::sums;
 
 mod checked;
 mod replace;
+mod required;
 mod whole;
 
 pub use checked::{StatementFault, statement_faults};
-pub use replace::{Replaced, replace};
+pub use replace::{Earlier, Replaced, replace};
 pub use whole::RecordError;
 
 /// Enough for a hundred thousand packages.

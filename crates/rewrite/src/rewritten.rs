@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use base::names::RelPath;
 use record::gate::{Gate, GateError};
 use record::provenance::{Package, Statement};
-use record::recorded;
+use record::recorded::{self, Earlier};
 use wheel::archive::stage::DIST;
 use wheel::archive::{Stage, StageError};
 
@@ -26,7 +26,9 @@ impl Rewritten {
         gate: &Gate<'_>,
     ) -> Result<Self, E> {
         let made: Vec<_> = packages.iter().map(|(path, sha256)| Package { path, sha256 }).collect();
-        let removed = recorded::replace::<E>(stage, &made, vec![statement(&made)], gate)?.removed;
+        let removed =
+            recorded::replace::<E>(stage, &made, vec![statement(&made)], gate, Earlier::Removed)?
+                .removed;
         Ok(Self { packages, removed })
     }
 }

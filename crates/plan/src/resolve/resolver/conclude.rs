@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use super::{Findings, Resolver};
 use crate::resolve::emptied::Emptied;
@@ -16,7 +16,6 @@ use crate::resolve::{
 };
 use crate::{Distribution, Dropped, FORMAT, Note, Plan, Unowned};
 use base::source::{Code, Problem, Problems};
-use base::version::Version;
 use catalog::SourcePath;
 
 type Made<'a> = (ResolvedDist<'a>, Distribution);
@@ -140,8 +139,10 @@ impl<'a> Resolver<'a> {
         let version = self.targets.version.clone();
         let has_modes = !self.manifest.families.isas.is_empty() || self.request.mode.is_some();
         let kpack_or_legacy = has_modes.then_some(self.targets.mode);
-        let distributions = made.iter().map(|(_, distribution)| distribution);
-        let whole = (!self.is_whole())
+        // `--since` leaves out the same packages in each job, and its saved plan has no others.
+        let distributions = made.iter().filter(|(dist, _)| !self.is_earlier(dist));
+        let distributions = distributions.map(|(_, distribution)| distribution);
+        let whole = (!self.request.only.is_empty())
             .then(|| crate::digest(kpack_or_legacy, &version, &platform_tag, distributions));
         let source_build::Resolved { projects, wheels, prefetched, devel, .. } = python;
         let plan = Plan {
@@ -191,20 +192,15 @@ impl<'a> Resolver<'a> {
         python
     }
 
-    fn earlier(&self) -> Option<&BTreeMap<String, Version>> {
-        self.request.since.as_ref().map(|since| &since.versions)
-    }
-
-    fn is_whole(&self) -> bool {
-        self.request.only.is_empty() && self.earlier().is_none_or(BTreeMap::is_empty)
+    fn is_earlier(&self, dist: &ResolvedDist<'_>) -> bool {
+        let since = self.request.since.as_ref();
+        since.is_some_and(|since| since.versions.contains_key(&dist.name.normalized()))
     }
 
     fn requested(&self, made: Vec<Made<'a>>) -> Vec<Distribution> {
-        let is_earlier = |dist: &ResolvedDist<'_>| {
-            self.earlier().is_some_and(|earlier| earlier.contains_key(&dist.name.normalized()))
-        };
         let is_wanted = |dist: &ResolvedDist<'_>| {
-            self.request.wants_distribution(&dist.package.name, &dist.name) && !is_earlier(dist)
+            self.request.wants_distribution(&dist.package.name, &dist.name)
+                && !self.is_earlier(dist)
         };
         let requested = made.into_iter().filter(|(dist, _)| is_wanted(dist));
         let mut distributions: Vec<_> = requested.map(|(_, distribution)| distribution).collect();
