@@ -83,6 +83,20 @@ impl RelPath {
         let up = self.0[shared..].matches('/').count();
         "../".repeat(up) + &target.0[shared..]
     }
+
+    /// File at a path relative to the directory of this one, as [`Self::relative_to_sibling`]
+    /// writes it. `None` outside of the common root.
+    pub fn sibling(&self, relative: &str) -> Option<Self> {
+        let mut segments: Vec<&str> = self.0.split('/').collect();
+        segments.pop();
+        for segment in relative.split('/') {
+            match segment {
+                ".." => _ = segments.pop()?,
+                segment => segments.push(segment),
+            }
+        }
+        segments.join("/").parse().ok()
+    }
 }
 
 impl From<&ModuleName> for RelPath {
@@ -176,13 +190,19 @@ mod tests {
     }
 
     #[test]
-    fn finds_the_relative_path_to_a_sibling() {
-        assert_eq!(path("bin/a").relative_to_sibling(&path("lib/llvm/b")), "../lib/llvm/b");
-        assert_eq!(path("lib/a").relative_to_sibling(&path("lib/b")), "b");
-        assert_eq!(path("a").relative_to_sibling(&path("b/c")), "b/c");
-        assert_eq!(path("lib/x/a").relative_to_sibling(&path("lib/b")), "../b");
-        assert_eq!(path("lib/ab").relative_to_sibling(&path("lib/ac/d")), "ac/d");
-        assert_eq!(path("lib64/a").relative_to_sibling(&path("lib/a")), "../lib/a");
+    fn finds_siblings_by_relative_paths() {
+        for (from, to, relative) in [
+            ("bin/a", "lib/llvm/b", "../lib/llvm/b"),
+            ("lib/a", "lib/b", "b"),
+            ("a", "b/c", "b/c"),
+            ("lib/x/a", "lib/b", "../b"),
+            ("lib/ab", "lib/ac/d", "ac/d"),
+            ("lib64/a", "lib/a", "../lib/a"),
+        ] {
+            assert_eq!(path(from).relative_to_sibling(&path(to)), relative);
+            assert_eq!(path(from).sibling(relative), Some(path(to)));
+        }
+        assert_eq!(path("lib/a").sibling("../../b"), None);
         assert_eq!(path("a/b").relative_to_sibling(&path("a/b")), "b");
     }
 }

@@ -92,7 +92,7 @@ codes! {
     TwoDistributions "two-distributions" "The package has two distributions in one mode."
     UnknownIndex "unknown-index" "A shelf names an index that no selector has."
     CollidingNames "colliding-names" "Two distributions have the same name or import package for some target."
-    ScriptTarget "script-target" "The script has no program or function, both, or a missing one."
+    ScriptTarget "script-target" "The script has no program or function, both, or a missing one; or the program of a stub can be absent."
     FamilyName "family-name" "The name is not a valid family name."
     RequiresCycle "requires-cycle" "Packages require each other in a circle."
     ImpossibleOverlay "impossible-overlay" "The overlaid package is itself an overlay, without a platform directory."

@@ -20,6 +20,7 @@ mod dlls;
 mod group;
 mod messages;
 mod places;
+mod programs;
 mod report;
 mod together;
 mod unneeded;

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use super::group::Group;
 use super::places::Places;
 use super::unneeded::Used;
-use super::{Closure, LoadedFile, Need, Resolved, messages};
+use super::{Closure, LoadedFile, Need, Resolved, messages, programs};
 use crate::resolve::ignored::IgnoreLines;
 use crate::resolve::sources::Sources;
 use crate::{Distribution, Note};
@@ -38,7 +38,9 @@ pub(in crate::resolve) fn check<'a>(
     for (file, need) in closure.imports() {
         report.add(file, need);
     }
-    (report.problems(), report.notes())
+    let mut problems = report.problems();
+    problems.extend(programs::check(&closure));
+    (problems, report.notes())
 }
 
 /// Distribution and path of a file.

@@ -1,6 +1,7 @@
 use super::*;
 use crate::resolve::resolver;
 use crate::resolve::tests::{Case, devel, device, line, package, runtime};
+use base::source::{Code, Problem};
 
 fn needs(packages: &[String], entries: &str, name: &str, path: &str) -> Vec<String> {
     needs_in(&Case::new(packages, entries), name, None, path)
@@ -239,5 +240,29 @@ fn legacy_devel_links_resolve_in_the_tree_of_their_family() {
     for family in families {
         let described = needs_in(&case, "x-devel", Some(family), "_x_devel/lib/p");
         assert_eq!(described, ["libx.so.1 _x_devel/lib/libx.so.1.0"], "{family}");
+    }
+}
+
+#[test]
+fn the_program_of_a_stub_must_be_installed_with_it() {
+    let entries = "a_lib_generic libexec/p exe -\nb_lib_generic bin/p link ../libexec/p";
+    let cases = [
+        ("", Some("`bin/p` of x-libs starts `p`, which only x-core has: it can be absent")),
+        ("\nrequires \"core\"", None),
+    ];
+    for (line, expected) in cases {
+        let core = runtime("core", "artifact \"a\" \"lib\"");
+        let libs = runtime("libs", &format!("artifact \"b\" \"lib\"{line}"));
+        let case = Case::new(&[core, libs], entries);
+        let (_, problems) = resolver::plan_despite_errors(
+            &case.manifest(),
+            &case.catalog,
+            &case.templates,
+            &case.request,
+        )
+        .unwrap();
+        let stubs = problems.iter().filter(|problem| problem.code() == Code::ScriptTarget);
+        let messages: Vec<&str> = stubs.map(Problem::message).collect();
+        assert_eq!(messages, expected.into_iter().collect::<Vec<_>>(), "{line}");
     }
 }
