@@ -1,6 +1,6 @@
 //! GPU targets in file names and device code.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::family::{Isa, without_features};
 
@@ -20,6 +20,31 @@ pub struct TargetNames {
     prefixes: BTreeSet<String>,
     /// ISAs by number in ELF files.
     machs: BTreeMap<u32, String>,
+    by_spelling: BySpelling,
+}
+
+/// Names by their spelling with `_` for each `-`, and the lengths of all of them: a plan searches
+/// millions of paths, so it must not compare each with each name.
+#[derive(Debug, Clone, Default)]
+struct BySpelling {
+    names: HashMap<String, BTreeSet<String>>,
+    lengths: BTreeSet<usize>,
+}
+
+impl BySpelling {
+    fn insert(&mut self, name: &str) {
+        self.names.entry(name.replace('-', "_")).or_default().insert(name.to_owned());
+        self.lengths.insert(name.len());
+    }
+
+    /// Names at the start of a text, the longest first.
+    fn at_start<'s>(&'s self, text: &str) -> impl Iterator<Item = &'s str> {
+        let longest = self.lengths.last().copied().unwrap_or(0);
+        let spelling = text[..text.floor_char_boundary(longest)].replace('-', "_");
+        let lengths = self.lengths.iter().rev();
+        let sets = lengths.filter_map(move |length| self.names.get(spelling.get(..*length)?));
+        sets.flat_map(|names| names.iter().rev()).map(String::as_str)
+    }
 }
 
 impl TargetNames {
@@ -28,6 +53,7 @@ impl TargetNames {
         let (isa, letters) = (isa.as_str(), isa.as_str().find(|c: char| !c.is_ascii_lowercase()));
         self.packages.entry(isa.to_owned()).or_default().insert(package.to_owned());
         self.isas.insert(isa.to_owned());
+        self.by_spelling.insert(isa);
         let prefix = letters.filter(|offset| *offset > 0).map(|offset| isa[..offset].to_owned());
         self.prefixes.extend(prefix);
         self.machs.extend(mach.map(|mach| (mach, isa.to_owned())));
@@ -36,6 +62,7 @@ impl TargetNames {
     /// Declares a family or level.
     pub fn add_group<'i>(&mut self, name: &str, isas: impl Iterator<Item = &'i str>) {
         self.packages.entry(name.to_owned()).or_default().extend(isas.map(str::to_owned));
+        self.by_spelling.insert(name);
     }
 
     /// Declares a word in paths.
@@ -83,7 +110,7 @@ impl TargetNames {
     }
 
     fn name_at<'p>(&'p self, text: &'p str, prefix: &str) -> Option<&'p str> {
-        let fits = |name: &&String| {
+        let fits = |name: &&str| {
             starts_with(text, name).is_some_and(|rest| {
                 let word = word(rest);
                 word.is_empty()
@@ -92,8 +119,7 @@ impl TargetNames {
                         && is_hex(word)
             })
         };
-        let declared = self.packages.keys().filter(fits).max_by_key(|name| name.len());
-        declared.map(String::as_str).or_else(|| {
+        self.by_spelling.at_start(text).find(fits).or_else(|| {
             let digits = word(&text[prefix.len()..]);
             let is_isa = DIGITS.contains(&digits.len()) && is_hex(digits);
             is_isa.then(|| &text[..prefix.len() + digits.len()])
@@ -103,8 +129,9 @@ impl TargetNames {
     /// Declared ISA at the start of a text, not followed by a hexadecimal digit.
     pub fn in_text(&self, text: &str) -> Option<&str> {
         let ends = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_hexdigit());
-        let fits = |name: &&String| starts_with(text, name).is_some_and(ends);
-        self.isas.iter().filter(fits).max_by_key(|name| name.len()).map(String::as_str)
+        let fits =
+            |name: &&str| self.isas.contains(*name) && starts_with(text, name).is_some_and(ends);
+        self.by_spelling.at_start(text).find(fits)
     }
 }
 
