@@ -8,8 +8,8 @@
 //! cargo bench --bench plan -- --packages 2000,4000    that many packages of four files
 //! ```
 //!
-//! Catalogs are synthetic, for the repository's packages.kdl. Times are processor time of one
-//! thread.
+//! Catalogs are synthetic, for the repository's packages.kdl. Times of check and plan are on the clock, with
+//! all cores; the others are processor time of one thread.
 //!
 //! * floor: clones the entries and sorts them by path; check and plan are multiples of it.
 
@@ -173,8 +173,8 @@ fn bench_sizes(sizes: &[usize]) {
 fn measure(size: usize) {
     let catalog = synthetic::catalog(&manifest(ISAS), size);
     let catalog_memory = peak_memory_from_now();
-    let (check, manifest) = timed(|| manifest(ISAS));
-    let (first, plan) = timed(|| resolve(&manifest, &catalog));
+    let (check, manifest) = elapsed(|| manifest(ISAS));
+    let (first, plan) = elapsed(|| resolve(&manifest, &catalog));
     let plan_memory = peak_memory();
     let members: usize = plan.distributions.iter().map(|d| d.all_members().count()).sum();
     let (files, _) = timed(|| review::files_text(&plan).len());
@@ -185,7 +185,7 @@ fn measure(size: usize) {
     let (diff, text) = timed(|| diff_text(&plan, &changed));
     assert!(text.contains("\n  + "), "the difference has no new file:\n{text}");
     drop((plan, changed));
-    let again = || timed(|| resolve(&manifest, &catalog)).0;
+    let again = || elapsed(|| resolve(&manifest, &catalog)).0;
     let plan = median([first, again(), again()]);
     let (floor, _) = timed(|| cloned_and_sorted(&catalog).len());
     let entries = catalog.artifacts.iter().map(|a| a.entries.len()).sum::<usize>();
@@ -227,8 +227,9 @@ fn measure_packages(count: usize) {
         built_in: None,
     };
     let families = Source::new("families.kdl", "");
-    let (check, manifest) = timed(|| decoded(Manifest::decode_beside(&source, &families, &beside)));
-    let (plan, made) = timed(|| resolve(&manifest, &catalog));
+    let (check, manifest) =
+        elapsed(|| decoded(Manifest::decode_beside(&source, &families, &beside)));
+    let (plan, made) = elapsed(|| resolve(&manifest, &catalog));
     let (text, _) = timed(|| review::summary_text(&made, false).len());
     let memory = peak_memory();
     drop(made);

@@ -36,7 +36,7 @@ const PURE: [&str; 10] = [
 ];
 
 /// Rooms that share work between threads. The program, which starts the threads, may do so too.
-const PARALLEL: [&str; 4] = ["catalog", "execute", "fetch", "gate"];
+const PARALLEL: [&str; 6] = ["catalog", "execute", "fetch", "gate", "resolve", "rules"];
 
 /// Harness of the tests: it may run tools and read any directory.
 const HARNESS: &str = "workbench";

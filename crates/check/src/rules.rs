@@ -1,6 +1,7 @@
 //! Rules over a set. Each runs for every command that can know the facts it asks for.
 
 use base::source::{Code, Severity};
+use rayon::prelude::*;
 
 use crate::{Command, Fact, Finding, Level, Rule, Set, level};
 
@@ -140,14 +141,16 @@ pub fn judge(set: &Set<'_>, command: Command) -> Vec<Finding> {
     rank(faults, command).chain(judge_by(set, command, |_| true)).collect()
 }
 
-/// Judges a set for a command by some rules.
-pub(crate) fn judge_by<'s>(
-    set: &'s Set<'_>,
+/// Judges a set for a command by some rules, side by side: no rule sees findings of another.
+pub(crate) fn judge_by(
+    set: &Set<'_>,
     command: Command,
-    is_selected: impl Fn(&Rule) -> bool + 's,
-) -> impl Iterator<Item = Finding> + 's {
-    let rules = RULES.iter().filter(move |rule| command.runs(rule) && is_selected(rule));
-    rank(rules.flat_map(|rule| (rule.run)(set)), command)
+    is_selected: impl Fn(&Rule) -> bool,
+) -> impl Iterator<Item = Finding> {
+    let rules = RULES.iter().filter(|rule| command.runs(rule) && is_selected(rule));
+    let rules: Vec<&Rule> = rules.collect();
+    let findings: Vec<Vec<Finding>> = rules.into_par_iter().map(|rule| (rule.run)(set)).collect();
+    rank(findings.into_iter().flatten(), command)
 }
 
 /// Gives findings the severity that a command has for their codes; drops those it does not judge.

@@ -52,6 +52,14 @@ impl<'c> EntrySet<'c> {
         }
     }
 
+    /// Adds the entries of a set of the same catalog.
+    pub fn merge(&mut self, other: &Self) {
+        for (bits, others) in self.bits.iter_mut().zip(&other.bits) {
+            bits.resize(bits.len().max(others.len()), 0);
+            bits.iter_mut().zip(others).for_each(|(word, other)| *word |= other);
+        }
+    }
+
     pub fn contains(&self, item: &Item<'_>) -> bool {
         let word = |index: &EntryIndex| {
             self.bits.get(index.artifact)?.get(index.entry / BITS).map(|word| (*word, index.entry))

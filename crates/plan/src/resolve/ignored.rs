@@ -1,7 +1,7 @@
 //! `ignore` lines about warnings of plans, and conversion of warnings to the type stored in a plan.
 
-use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 
 use crate::{Labelled, Note, Warning};
 use base::names::PackageName;
@@ -11,13 +11,14 @@ use manifest::{IgnoreRule, Manifest};
 /// `ignore` lines about warnings of plans, and the indexes of the lines that accepted a warning.
 pub(super) struct IgnoreLines<'a> {
     rules: Vec<&'a IgnoreRule>,
-    used: RefCell<BTreeSet<usize>>,
+    /// Two checks at once mark lines.
+    used: Mutex<BTreeSet<usize>>,
 }
 
 impl<'a> IgnoreLines<'a> {
     pub fn new(manifest: &'a Manifest) -> Self {
         let rules = manifest.excuses.findings.iter().filter(|rule| rule.is_of_plans()).collect();
-        Self { rules, used: RefCell::default() }
+        Self { rules, used: Mutex::default() }
     }
 
     /// Returns the index of the first line that accepts the warning, and marks the line as used.
@@ -25,7 +26,7 @@ impl<'a> IgnoreLines<'a> {
         let path = path.parse().ok();
         let accepts = |rule: &IgnoreRule| rule.accepts(code, Some(package), path.as_ref());
         let index = self.rules.iter().position(|rule| accepts(rule))?;
-        self.used.borrow_mut().insert(index);
+        self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(index);
         Some(index)
     }
 
@@ -41,7 +42,7 @@ impl<'a> IgnoreLines<'a> {
     /// Reports unused lines without `optional`. A package that is not in `packages` has no
     /// distribution in this mode or on this system, so its lines can accept nothing: skipped.
     pub fn unused(&self, packages: &[&PackageName]) -> Problems {
-        let used = self.used.borrow();
+        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         let is_planned = |rule: &IgnoreRule| {
             rule.package.as_ref().is_none_or(|package| packages.contains(&&package.value))
         };

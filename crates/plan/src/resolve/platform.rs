@@ -8,6 +8,7 @@ use binary::policy::{Level, Needs, Obstacle, Refusal, Verdict};
 use check::Package;
 use check::systems::{Installed, PackageNeeds, Reason, runs, runs_as};
 use manifest::Manifest;
+use rayon::prelude::*;
 
 mod windows;
 
@@ -74,7 +75,7 @@ pub(super) fn unknown() -> Problem {
 /// A wheel without binaries has the tag of most.
 fn each(installed: &Installed<'_>, packages: &[Package<'_>], platform: &mut Platform) {
     let verdict = |package| Some(installed.needs(package).ok()?.linux?.verdict(None));
-    let numbered = packages.iter().enumerate();
+    let numbered = packages.par_iter().enumerate();
     let verdicts: Vec<(usize, Verdict)> =
         numbered.filter_map(|(number, package)| Some((number, verdict(package)?))).collect();
     let mut by_tag: BTreeMap<&str, Vec<&(usize, Verdict)>> = BTreeMap::new();

@@ -6,19 +6,20 @@ use super::emptied::Emptied;
 use super::entries::EntrySet;
 use super::install_tree::Layer;
 use super::licenses::LicenseTexts;
-use super::links::{Owners, by_package};
+use super::links::{Filled, Owners, by_package};
 use super::resolved_dist::{Dists, ResolvedDist, resolved_dists, without_families};
 use super::select::Selection;
 use super::targets::{self, Targets};
 use super::{licenses, notes, only, post_release, readme, runtime_data};
-use crate::{Note, Plan, Request, Templates};
-use base::names::{ArtifactName, System};
+use crate::{Distribution, Note, Plan, Request, Templates};
+use base::names::{ArtifactName, NameError, PackageName, System};
 use base::source::{Code, Problem, Problems};
 use base::target::Target;
 use binary::elf::stub::StubMachine;
 use binary::elf::{ElfKind, Machine};
 use catalog::{Artifact, Catalog, CatalogEntry};
 use manifest::{LicenseExpression, Manifest, PackageKind};
+use rayon::prelude::*;
 
 mod conclude;
 mod distributions;
@@ -122,19 +123,12 @@ struct Resolver<'a> {
     machine: StubMachine,
 }
 
-impl Resolver<'_> {
+impl<'a> Resolver<'a> {
     /// Continues after errors in `problems`, so that all errors are reported together.
     fn run(&self, problems: Problems, unoffered: &Problems) -> Result<(Plan, Problems), Problems> {
-        let mut findings = Findings {
-            problems,
-            notes: notes::catalog(self.manifest, self.catalog, self.targets)
-                .into_iter()
-                .map(Note::from)
-                .collect(),
-            selected: EntrySet::new(self.catalog),
-            selected_by_runtime: EntrySet::new(self.catalog),
-            emptied: Vec::new(),
-        };
+        let mut findings = Findings { problems, ..Findings::new(self.catalog) };
+        let notes = notes::catalog(self.manifest, self.catalog, self.targets);
+        findings.notes.extend(notes.into_iter().map(Note::from));
         findings.notes.extend(notes::without_isas(self.manifest, self.targets).map(Note::from));
         findings.notes.extend(unoffered.iter().map(|problem| Note::from(problem.to_string())));
         let filled = self.fill_runtime(&mut findings);
@@ -142,30 +136,15 @@ impl Resolver<'_> {
         let filled_packages = by_package(&filled);
         let set = runtime_data::Set::new(self.manifest, self.targets, self.dists);
         let offers = readme::offers(self.manifest, self.targets, self.dists);
-        let mut planned_dists = Vec::new();
-        for dist in self.dists.iter() {
-            let distribution = match dist.package.kind {
-                PackageKind::Selector => self.selector(dist, &mut findings),
-                PackageKind::Runtime => {
-                    self.runtime(dist, (&shipped, &filled_packages), &set, &mut findings)
-                }
-                PackageKind::Devel => self.devel(dist, &shipped, &set, &mut findings),
-                PackageKind::Choice => self.choice(dist, &set, &mut findings),
-            };
+        let known =
+            Known { shipped: &shipped, packages: &filled_packages, set: &set, offers: &offers };
+        let dists: Vec<&ResolvedDist<'a>> = self.dists.iter().collect();
+        let results: Vec<_> = dists.par_iter().map(|dist| self.make(dist, &known)).collect();
+        let mut planned_dists = Vec::with_capacity(results.len());
+        for (dist, (distribution, own)) in dists.into_iter().zip(results) {
+            findings.merge(own);
             match distribution {
-                Ok(mut distribution) => {
-                    self.license(dist, &mut distribution, &mut findings.problems);
-                    let page = readme::Page {
-                        manifest: self.manifest,
-                        other: self.other_system,
-                        targets: self.targets,
-                        offers: &offers,
-                        dist,
-                        distribution: &distribution,
-                    };
-                    distribution.metadata.description = Some(page.description());
-                    planned_dists.push((dist.clone(), distribution));
-                }
+                Ok(distribution) => planned_dists.push((dist.clone(), distribution)),
                 Err(e) => findings.problems.push(
                     Problem::error(Code::ImpossibleName, e.to_string())
                         .label(&dist.declared.name.place, "of this distribution"),
@@ -174,6 +153,45 @@ impl Resolver<'_> {
         }
         self.check(planned_dists, &filled, findings)
     }
+
+    /// Makes a distribution, without a look at what others find.
+    fn make<'s>(
+        &'s self,
+        dist: &ResolvedDist<'a>,
+        known: &Known<'_, 's, 'a>,
+    ) -> (Result<Distribution, NameError>, Findings<'a>) {
+        let mut findings = Findings::new(self.catalog);
+        let distribution = match dist.package.kind {
+            PackageKind::Selector => self.selector(dist, &mut findings),
+            PackageKind::Runtime => {
+                self.runtime(dist, (known.shipped, known.packages), known.set, &mut findings)
+            }
+            PackageKind::Devel => self.devel(dist, known.shipped, known.set, &mut findings),
+            PackageKind::Choice => self.choice(dist, known.set, &mut findings),
+        };
+        let with_texts = distribution.map(|mut distribution| {
+            self.license(dist, &mut distribution, &mut findings.problems);
+            let page = readme::Page {
+                manifest: self.manifest,
+                other: self.other_system,
+                targets: self.targets,
+                offers: known.offers,
+                dist,
+                distribution: &distribution,
+            };
+            distribution.metadata.description = Some(page.description());
+            distribution
+        });
+        (with_texts, findings)
+    }
+}
+
+/// Facts about all distributions, for each of them.
+struct Known<'k, 'f, 'a> {
+    shipped: &'k Owners<'f, 'a>,
+    packages: &'k HashMap<&'f PackageName, Vec<&'f Filled<'a>>>,
+    set: &'k runtime_data::Set<'f>,
+    offers: &'k [readme::Offers<'f, 'f>],
 }
 
 struct Findings<'a> {
@@ -186,7 +204,25 @@ struct Findings<'a> {
     emptied: Vec<Emptied<'a>>,
 }
 
-impl Findings<'_> {
+impl<'a> Findings<'a> {
+    fn new(catalog: &'a Catalog) -> Self {
+        Self {
+            problems: Problems::new(),
+            notes: Vec::new(),
+            selected: EntrySet::new(catalog),
+            selected_by_runtime: EntrySet::new(catalog),
+            emptied: Vec::new(),
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.problems.extend(other.problems);
+        self.notes.extend(other.notes);
+        self.selected.merge(&other.selected);
+        self.selected_by_runtime.merge(&other.selected_by_runtime);
+        self.emptied.extend(other.emptied);
+    }
+
     fn record_selection(&mut self, dist: &ResolvedDist<'_>, selection: &Selection<'_>) {
         self.selected.extend(&selection.owned);
         if dist.package.kind == PackageKind::Runtime {

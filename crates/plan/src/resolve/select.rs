@@ -45,10 +45,17 @@ impl Selection<'_> {
 pub(super) struct Matched<'a> {
     artifacts: BTreeSet<(&'a ArtifactName, Component)>,
     kept: BTreeSet<(&'a ArtifactName, Component)>,
-    globs: BTreeSet<*const PathRule>,
+    /// Addresses of the rules.
+    globs: BTreeSet<usize>,
 }
 
 impl Matched<'_> {
+    pub fn merge(&mut self, other: Self) {
+        self.artifacts.extend(other.artifacts);
+        self.kept.extend(other.kept);
+        self.globs.extend(other.globs);
+    }
+
     pub fn took(&self, name: &ArtifactName, component: Component) -> bool {
         self.artifacts.contains(&(name, component))
     }
@@ -63,14 +70,14 @@ impl Matched<'_> {
     }
 
     pub fn used(&self, rule: &PathRule) -> bool {
-        self.globs.contains(&std::ptr::from_ref(rule))
+        self.globs.contains(&std::ptr::from_ref(rule).addr())
     }
 }
 
 impl<'a> SelectionTrace<'a> for Matched<'a> {
     fn on_match(&mut self, _: &'a ArtifactId, rule_match: RuleMatch<'a>) {
         if let RuleMatch::Includes(rule) | RuleMatch::Excludes(rule) = rule_match {
-            self.globs.insert(std::ptr::from_ref(rule));
+            self.globs.insert(std::ptr::from_ref(rule).addr());
         }
     }
 

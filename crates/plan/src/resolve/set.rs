@@ -17,6 +17,7 @@ use check::{
     report,
 };
 use manifest::Manifest;
+use rayon::prelude::*;
 use wheel::archive::wheel::{dist_info_dir, wheel_file_name};
 use wheel::package::Fault;
 use wheel::unpacking::{MemberFault, MemberKind, Tree};
@@ -28,7 +29,7 @@ pub(super) fn packages<'a>(
     made: &'a [(ResolvedDist<'_>, Distribution)],
 ) -> Vec<Package<'a>> {
     let reader = Reader { sources, version };
-    let packages = made.iter().map(|(dist, distribution)| {
+    let packages = made.par_iter().map(|(dist, distribution)| {
         // Axis values are no GPUs: one distribution suits all ISAs.
         let target = dist.variant.as_str().filter(|_| dist.variant.per().is_by_gpu());
         let target = Known::Is(target.map(str::to_owned));
@@ -98,9 +99,10 @@ impl<'a> Reader<'_, 'a> {
         package.info = dist_info_dir(name, self.version).ok().map(|info| info.to_string());
         let files = distribution.members.iter().filter(|member| member.step != Step::Directory);
         package.files.extend(files.map(|member| {
-            let kind = self.kind(&member.step);
+            let entry = self.entry(&member.step);
+            let kind = kind(&member.step, entry);
             let file = File::of_wheel(member.path.as_str(), mode(member), kind);
-            file.with_code(self.code(&member.step))
+            file.with_code(code(entry))
         }));
         let unread = Known::Unknown(Why::NoFact);
         let commands = distribution.entry_points.keys();
@@ -120,16 +122,17 @@ impl<'a> Reader<'_, 'a> {
         let mut faults: Vec<MemberFault> = Vec::new();
         for member in &archive.members {
             let path = member.path.as_str();
-            let kind = match &member.step {
+            let tar_kind = match &member.step {
                 Step::Link { target } => MemberKind::Symlink(target.clone()),
                 Step::Directory => MemberKind::Directory,
                 _ => MemberKind::File,
             };
-            faults.extend(tree.add(path, &kind).err().map(|refusal| refusal.of(path)));
+            faults.extend(tree.add(path, &tar_kind).err().map(|refusal| refusal.of(path)));
             if member.step != Step::Directory {
-                let kind = self.kind(&member.step);
+                let entry = self.entry(&member.step);
+                let kind = kind(&member.step, entry);
                 let file = File::below(Scheme::Devel, path, mode(member), kind);
-                package.files.push(file.with_code(self.code(&member.step)));
+                package.files.push(file.with_code(code(entry)));
             }
         }
         faults.extend(tree.link_faults());
@@ -139,44 +142,41 @@ impl<'a> Reader<'_, 'a> {
         }));
     }
 
-    /// A catalog knows code objects, bundles and archives, but not the code in programs and libraries.
-    fn code(&self, step: &Step) -> Known<Option<Box<Code>>> {
-        let entry = step.source().and_then(|source| self.sources.entry(source));
-        let (ids, number) = match entry.map(|entry| &entry.kind) {
-            Some(EntryKind::File { content: FileType::DeviceCode(ids), .. }) => (&ids[..], None),
-            Some(EntryKind::File { content: FileType::Elf(facts), .. }) => {
-                (&[][..], facts.isa_number)
-            }
-            _ => (&[][..], None),
-        };
-        if ids.is_empty() && number.is_none() {
-            return Known::Unknown(Why::NoBytes);
-        }
-        let (ids, machs) = (ids.iter().cloned().collect(), number.into_iter().collect());
-        Known::Is(Some(Box::new(Code { ids, machs, ..Code::default() })))
+    fn entry(&self, step: &Step) -> Option<&'a CatalogEntry> {
+        self.sources.entry(step.source()?)
     }
+}
 
-    fn kind(&self, step: &'a Step) -> Kind<'a> {
-        match step {
-            Step::Copy { source } => {
-                self.sources.entry(source).map_or(Kind::Data, |entry| of_entry(entry, None))
-            }
-            Step::Relink { source, rpath, clear_execstack } => {
-                let edit = Some((rpath.as_str(), *clear_execstack));
-                self.sources.entry(source).map_or(Kind::Data, |entry| of_entry(entry, edit))
-            }
-            Step::Alias { soname, needed, rpath, machine } => {
-                elf(Cow::Owned(alias(soname, needed, rpath, *machine)))
-            }
-            Step::Link { target } => Kind::Link(target.as_str().into()),
-            Step::Stub { .. } | Step::Directory => Kind::Unread,
-            Step::Render { text }
-                if text.pieces().next().is_some_and(|it| it.starts_with("#!")) =>
-            {
-                Kind::Script
-            }
-            Step::Render { .. } => Kind::Data,
+/// A catalog knows code objects, bundles and archives, but not the code in programs and libraries.
+fn code(entry: Option<&CatalogEntry>) -> Known<Option<Box<Code>>> {
+    let (ids, number) = match entry.map(|entry| &entry.kind) {
+        Some(EntryKind::File { content: FileType::DeviceCode(ids), .. }) => (&ids[..], None),
+        Some(EntryKind::File { content: FileType::Elf(facts), .. }) => (&[][..], facts.isa_number),
+        _ => (&[][..], None),
+    };
+    if ids.is_empty() && number.is_none() {
+        return Known::Unknown(Why::NoBytes);
+    }
+    let (ids, machs) = (ids.iter().cloned().collect(), number.into_iter().collect());
+    Known::Is(Some(Box::new(Code { ids, machs, ..Code::default() })))
+}
+
+fn kind<'a>(step: &'a Step, entry: Option<&'a CatalogEntry>) -> Kind<'a> {
+    match step {
+        Step::Copy { .. } => entry.map_or(Kind::Data, |entry| of_entry(entry, None)),
+        Step::Relink { rpath, clear_execstack, .. } => {
+            let edit = Some((rpath.as_str(), *clear_execstack));
+            entry.map_or(Kind::Data, |entry| of_entry(entry, edit))
         }
+        Step::Alias { soname, needed, rpath, machine } => {
+            elf(Cow::Owned(alias(soname, needed, rpath, *machine)))
+        }
+        Step::Link { target } => Kind::Link(target.as_str().into()),
+        Step::Stub { .. } | Step::Directory => Kind::Unread,
+        Step::Render { text } if text.pieces().next().is_some_and(|it| it.starts_with("#!")) => {
+            Kind::Script
+        }
+        Step::Render { .. } => Kind::Data,
     }
 }
 

@@ -1,13 +1,12 @@
-use std::collections::HashMap;
-
+use super::paths::PathMap;
 use binary::elf::ElfFacts;
 use catalog::{ArtifactId, Catalog, CatalogEntry, EntryKind, FileType, SourcePath};
 
-pub(super) struct Sources<'a>(HashMap<&'a str, Vec<(&'a ArtifactId, &'a CatalogEntry)>>);
+pub(super) struct Sources<'a>(PathMap<&'a str, Vec<(&'a ArtifactId, &'a CatalogEntry)>>);
 
 impl<'a> Sources<'a> {
     pub fn new(catalog: &'a Catalog) -> Self {
-        let mut sources: HashMap<&str, Vec<_>> = HashMap::new();
+        let mut sources: PathMap<&str, Vec<_>> = PathMap::default();
         for artifact in &catalog.artifacts {
             for entry in artifact
                 .entries

@@ -17,6 +17,7 @@ use crate::resolve::{
 use crate::{Distribution, Dropped, FORMAT, Note, Plan, Unowned};
 use base::source::{Code, Problem, Problems};
 use catalog::SourcePath;
+use rayon::prelude::*;
 
 type Made<'a> = (ResolvedDist<'a>, Distribution);
 
@@ -65,9 +66,11 @@ const OF_LINES: [Check; 2] = [
 ];
 
 impl Packages<'_, '_> {
+    /// Runs checks side by side: none sees problems of another.
     fn run(&self, checks: &[Check], problems: &mut Problems) {
-        for check in checks {
-            problems.extend(check(self));
+        let found: Vec<Problems> = checks.par_iter().map(|check| check(self)).collect();
+        for new_problems in found {
+            problems.extend(new_problems);
         }
     }
 
@@ -88,14 +91,18 @@ impl Packages<'_, '_> {
         let Resolver { manifest, catalog, targets, .. } = self.resolver;
         problems.extend(check::directories(self.made));
         let ignore_lines = IgnoreLines::new(manifest);
-        problems.extend(check::libraries(self.filled, targets.system, &ignore_lines));
-        let (unresolved, accepted) =
-            closure::check(manifest, catalog, self.sources, &ignore_lines, self.distributions());
+        let libraries = || check::libraries(self.filled, targets.system, &ignore_lines);
+        let closure =
+            || closure::check(manifest, catalog, self.sources, &ignore_lines, self.distributions());
+        let misplaced = || misplaced::check(manifest, self.made);
+        let ((libraries, (unresolved, accepted)), misplaced) =
+            rayon::join(|| rayon::join(libraries, closure), misplaced);
+        problems.extend(libraries);
         problems.extend(unresolved);
         notes.extend(accepted);
         let packages: Vec<_> = self.distributions().map(|it| &it.package).collect();
         problems.extend(ignore_lines.unused(&packages));
-        problems.extend(misplaced::check(manifest, self.made));
+        problems.extend(misplaced);
     }
 }
 

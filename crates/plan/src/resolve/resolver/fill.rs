@@ -4,39 +4,26 @@ use super::{Findings, Resolver};
 use crate::resolve::emptied::{self, Emptied};
 use crate::resolve::install_tree::{Layer, View};
 use crate::resolve::links::{Filled, Owners};
+use crate::resolve::place::Runtime;
 use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::select::{self, Matched};
 use crate::resolve::{aliases, empty, forbidden, place, programs, unused_rules};
 use base::names::PackageName;
+use base::source::Problem;
 use manifest::{Package, PackageKind};
+use rayon::prelude::*;
 
 impl<'a> Resolver<'a> {
     pub(super) fn fill_runtime(&self, findings: &mut Findings<'a>) -> Vec<Filled<'a>> {
         let mut matched: BTreeMap<&PackageName, Matched<'a>> = BTreeMap::new();
         let (mut filled, mut empties) = (Vec::new(), Vec::new());
-        for dist in self.dists.iter().filter(|i| i.package.kind == PackageKind::Runtime) {
-            let used = matched.entry(&dist.package.name).or_default();
-            let selection =
-                select::selection(self.manifest, self.catalog, dist, used, &mut findings.problems);
-            findings.problems.extend(forbidden::check(dist, &selection));
-            findings.record_selection(dist, &selection);
-            let view = self.view(dist);
-            let problem_count = findings.problems.iter().count();
-            let mut runtime =
-                place::runtime(&selection, &view, self.machine, &mut findings.problems);
-            if runtime.placed.is_empty() && findings.problems.iter().count() == problem_count {
-                empties
-                    .push((dist, empty::problem(self.catalog, dist, &selection, Some(&runtime))));
-            }
-            let proposed = unused_rules::proposed(self.catalog, dist.package);
-            aliases::apply(
-                self.manifest,
-                dist,
-                &mut runtime,
-                &view,
-                &proposed,
-                &mut findings.problems,
-            );
+        let of_runtime = |dist: &&ResolvedDist<'_>| dist.package.kind == PackageKind::Runtime;
+        let dists: Vec<&ResolvedDist<'a>> = self.dists.iter().filter(of_runtime).collect();
+        let results: Vec<_> = dists.par_iter().map(|dist| self.fill(dist)).collect();
+        for (dist, (runtime, used, empty, own)) in dists.into_iter().zip(results) {
+            matched.entry(&dist.package.name).or_default().merge(used);
+            empties.extend(empty.map(|problem| (dist, problem)));
+            findings.merge(own);
             filled.push(Filled { dist: dist.clone(), runtime });
         }
         for (name, used) in &matched {
@@ -68,6 +55,28 @@ impl<'a> Resolver<'a> {
             ));
         }
         filled
+    }
+
+    /// Fills a distribution, without a look at what others find. Returns the matched rules too, and
+    /// a problem if it stays empty.
+    fn fill(
+        &self,
+        dist: &ResolvedDist<'a>,
+    ) -> (Runtime<'a>, Matched<'a>, Option<Problem>, Findings<'a>) {
+        let (mut findings, mut used) = (Findings::new(self.catalog), Matched::default());
+        let problems = &mut findings.problems;
+        let selection = select::selection(self.manifest, self.catalog, dist, &mut used, problems);
+        problems.extend(forbidden::check(dist, &selection));
+        let view = self.view(dist);
+        let problem_count = problems.iter().count();
+        let mut runtime = place::runtime(&selection, &view, self.machine, problems);
+        let is_empty = runtime.placed.is_empty() && problems.iter().count() == problem_count;
+        let empty =
+            is_empty.then(|| empty::problem(self.catalog, dist, &selection, Some(&runtime)));
+        let proposed = unused_rules::proposed(self.catalog, dist.package);
+        aliases::apply(self.manifest, dist, &mut runtime, &view, &proposed, problems);
+        findings.record_selection(dist, &selection);
+        (runtime, used, empty, findings)
     }
 
     pub(super) fn emptied(&self, package: &Package, used: &Matched<'_>) -> Vec<Emptied<'a>> {
