@@ -12,7 +12,9 @@ use review::contract::{self, Contracts, Saved};
 use review::diff::{self, Contents, Diff};
 
 use super::{differ, differ_with_allowances};
+use crate::demo_tree::with_manifest;
 use crate::planning::support::{Case, runtime};
+use crate::program::{rockpack, text};
 use crate::repository;
 
 /// The built-in manifest, planned on a golden catalog.
@@ -259,4 +261,25 @@ fn contracts_round_trip_and_contain_no_version() {
     let page = contract::page(&contracts);
     assert!(!json.contains(plan.version.as_str()), "{json}");
     assert!(!page.contains(plan.version.as_str()), "{page}");
+}
+
+/// A checkout of git can have other ends of lines; a difference is a problem, and no wrong usage.
+#[test]
+fn a_committed_contract_is_compared_by_its_lines() {
+    let dir = with_manifest();
+    let write = ["check", "--manifest", "m", "--contract", "contract.txt"];
+    let run = |args: &[&str]| {
+        let output = rockpack(dir.path(), args);
+        (output.status.code(), text(&output.stderr))
+    };
+    assert_eq!(run(&write).0, Some(0));
+    let file = dir.path().join("contract.txt");
+    let contract = fs_err::read_to_string(&file).unwrap();
+    let compare = [&write[..], &["--check"]].concat();
+    fs_err::write(&file, contract.replace('\n', "\r\n")).unwrap();
+    assert_eq!(run(&compare), (Some(0), String::new()));
+    fs_err::write(&file, contract.replace("rocm-sdk-core", "rocm-sdk-other")).unwrap();
+    let (status, err) = run(&compare);
+    assert_eq!(status, Some(1), "{err}");
+    assert!(err.contains("contract.txt is not the contract of today"), "{err}");
 }
