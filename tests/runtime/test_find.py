@@ -236,18 +236,20 @@ class FindInDevel(unittest.TestCase):
 
 
 class Driver(unittest.TestCase):
-    """Report of the driver, for made-up /sys/module/amdgpu and /dev/kfd; the last test asks this machine."""
+    """Report of the driver, for made-up /sys/module/amdgpu, /dev/kfd and /dev/dxg; the last test asks this machine."""
 
     def setUp(self) -> None:
         self.layout = support.Layout(self)
         self.module = self.layout.top / "amdgpu"
         self.device = self.layout.top / "kfd"
+        self.wsl_device = self.layout.top / "dxg"
 
     def look(self, first_code: str = "") -> dict[str, Any]:
         code = (
             f"{first_code}"
             "import json, dataclasses; from rocm_sdk import _driver\n"
-            f"print(json.dumps(dataclasses.asdict(_driver.look({str(self.module)!r}, {str(self.device)!r}))))"
+            f"devices = {str(self.device)!r}, {str(self.wsl_device)!r}\n"
+            f"print(json.dumps(dataclasses.asdict(_driver.look({str(self.module)!r}, *devices))))"
         )
         report: dict[str, Any] = json.loads(self.layout.code(code))
         return report
@@ -256,6 +258,20 @@ class Driver(unittest.TestCase):
         report = self.look()
         self.assertEqual([report["loaded"], report["usable"], report["version"]], [False, False, None])
         self.assertIn("is not loaded", report["problem"])
+
+    def test_wsl_lends_the_driver_of_windows(self) -> None:
+        self.wsl_device.touch()
+        expected = {
+            "loaded": True,
+            "usable": True,
+            "version": None,
+            "source": None,
+            "problem": None,
+            "supported": None,
+        }
+        self.assertEqual(self.look(), expected)
+        report = self.look("import os; os.access = lambda *_: False\n")
+        self.assertIn(f"this user cannot open {self.wsl_device}", report["problem"])
 
     def test_an_out_of_tree_module_has_its_version(self) -> None:
         self.module.mkdir()

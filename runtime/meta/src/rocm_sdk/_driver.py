@@ -17,6 +17,8 @@ from ._packages import DIST
 
 _MODULE = "/sys/module/amdgpu"
 _DEVICE = "/dev/kfd"
+# WSL lends the GPU of Windows's driver: no module is loaded, and no file has a version.
+_WSL_DEVICE = "/dev/dxg"
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,8 @@ class Driver:
     """Driver of this machine.
 
     With `source` `module`, `version` is the module's (installed separately from the kernel), on
-    Windows the HIP library's; with `kernel`, the running kernel's. Without a driver, both are None.
+    Windows the HIP library's; with `kernel`, the running kernel's. Without a driver, and on WSL,
+    both are None.
     `supported` is whether these packages support the version, None if they name none for this
     source.
     """
@@ -37,11 +40,14 @@ class Driver:
     supported: bool | None = None
 
 
-def look(module: str = _MODULE, device: str = _DEVICE) -> Driver:
+def look(module: str = _MODULE, device: str = _DEVICE, wsl_device: str = _WSL_DEVICE) -> Driver:
     """See `rocm_sdk.driver`."""
     if sys.platform == "win32":
         return _of_windows()
     if not os.path.isdir(module):
+        if os.path.exists(wsl_device):
+            obstacle = _problem(wsl_device)
+            return Driver(True, obstacle is None, problem=obstacle)
         problem = "the kernel module amdgpu is not loaded: sudo modprobe amdgpu (on the host)"
         return Driver(False, False, problem=problem)
     try:
