@@ -16,7 +16,8 @@ use super::AllowArgs;
 /// Packages of different manifests, options, artifacts, plans or commits of rockpack are refused
 /// with the first difference. So are two different files with one name. With --plan, the packages
 /// must be exactly the plan's. After a refusal, nothing is written. As with `rockpack build`,
-/// earlier packages in OUT/dist are removed if no directory has them.
+/// earlier packages in OUT/dist are removed if no directory has them; those of other nights that the
+/// packages require stay.
 ///
 /// Each package must pass `rockpack wheel verify` on its own; --allow accepts findings.
 ///
