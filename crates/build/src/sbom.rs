@@ -221,7 +221,7 @@ impl<'p> Bill<'p> {
             let Step::Stub { target, .. } = &member.step else { continue };
             if let (Some(component), Some(needed)) = (
                 places.get(&member.path),
-                started(&member.path, target).and_then(|path| places.get(&path)),
+                member.path.sibling(target).and_then(|path| places.get(&path)),
             ) {
                 depends.entry(component.clone()).or_default().insert(needed.clone());
             }
@@ -268,16 +268,4 @@ fn kind(facts: Option<binary::Facts<'_>>, path: &RelPath) -> Option<ComponentTyp
         BinaryKind::DeviceCode => ComponentType::Data,
         BinaryKind::Other => ComponentType::File,
     })
-}
-
-fn started(stub: &RelPath, target: &str) -> Option<RelPath> {
-    let mut segments: Vec<&str> = stub.segments().collect();
-    segments.pop();
-    for segment in target.split('/') {
-        match segment {
-            ".." => drop(segments.pop()?),
-            segment => segments.push(segment),
-        }
-    }
-    segments.join("/").parse().ok()
 }

@@ -1,9 +1,8 @@
 //! Programs that exec stubs start.
 
-use std::collections::HashMap;
-
 use super::places::Places;
 use super::{Closure, LoadedFile, messages};
+use crate::resolve::paths::PathMap;
 use crate::{Member, Step};
 use base::names::RelPath;
 use base::source::{Code, Problem, Problems};
@@ -16,7 +15,7 @@ pub(super) fn check(closure: &Closure<'_>) -> Problems {
             Some((owner, member, member.path.sibling(target)?))
         })
         .collect();
-    let mut owners: HashMap<&RelPath, Vec<usize>> =
+    let mut owners: PathMap<&RelPath, Vec<usize>> =
         stubs.iter().map(|(_, _, program)| (program, Vec::new())).collect();
     for (owner, member) in members(closure) {
         if let Some(owners) = owners.get_mut(&member.path) {
